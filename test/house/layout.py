@@ -1,0 +1,37 @@
+"""Each top folder explains itself, files stay short, and each pass has its test."""
+
+import os
+
+import tree
+
+LONGEST, LONGEST_WITH_REASON = 400, 600
+SOURCES = (*tree.CPP, ".td", ".py", ".cmake")
+
+# Files of more than 400 lines, each with the reason why it is one subject.
+REASONS = {}
+
+paths = tree.files()
+findings = []
+
+for folder in sorted({p.split("/")[0] for p in paths if "/" in p and not p.startswith(".")}):
+    if f"{folder}/README.md" not in paths:
+        findings.append(f"{folder}/: has no README.md")
+
+for path in paths:
+    if path.endswith(SOURCES) or path.endswith("CMakeLists.txt"):
+        lines = tree.read(path).count("\n")
+        if lines > (LONGEST_WITH_REASON if path in REASONS else LONGEST):
+            findings.append(f"{path}: {lines} lines")
+        elif lines <= LONGEST and path in REASONS:
+            findings.append(f"{path}: needs no reason any more, {lines} lines")
+findings += [f"{path}: has a reason and does not exist" for path in REASONS if path not in paths]
+
+# A pass is one file of passes/ that is no header and no helper: it defines its flag.
+for path in paths:
+    folder, name = os.path.split(path)
+    if folder == "passes" and name.endswith(".cpp") and "GEN_PASS_DEF_" in tree.read(path):
+        test = f"test/passes/{name[:-4]}.mlir"
+        if test not in paths:
+            findings.append(f"{path}: has no {test}")
+
+tree.report(findings, len(paths))
