@@ -1,0 +1,91 @@
+// A compiled pattern: plan once for a shape of batch, run many times.
+//
+//   auto plan = kernel.plan(*BatchShape::of(cuSeqlensQ, kvLens));
+//   std::vector<std::byte> memory(plan->workspaceBytes() + Plan::kWorkspaceAlignment);
+//   Status status = kernel.run(*plan, {.q = q, .k = k, ...}, {{"window", 512}}, workspace);
+#ifndef SKIM_KERNEL_H
+#define SKIM_KERNEL_H
+
+#include <skim/Batch.h>
+#include <skim/Operands.h>
+#include <skim/Parameters.h>
+#include <skim/Status.h>
+#include <skim/ThreadPool.h>
+#include <skim/abi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace skim {
+
+struct LaunchPlan;
+struct WorkspaceLayout;
+
+/// What a kernel needs for batches of one shape. It depends on the shape alone,
+/// never on lengths, parameters or contents. Cheap to copy; keeps what it refers to alive.
+class Plan {
+public:
+  /// The workspace must start at a multiple of this many bytes.
+  static constexpr int64_t kWorkspaceAlignment = 64;
+
+  const BatchShape &shape() const { return shape_; }
+  /// Bytes of workspace that every run with this plan needs: with one less, `run` refuses.
+  int64_t workspaceBytes() const;
+
+private:
+  friend class Kernel;
+  Plan() = default;
+
+  BatchShape shape_;
+  std::shared_ptr<const LaunchPlan> launchPlan_;
+  std::shared_ptr<const WorkspaceLayout> layout_;
+};
+
+struct RunOptions {
+  /// At most this many threads, the caller included; 0 takes all of the pool.
+  int64_t threads = 0;
+  /// Where to run; null takes the process's shared pool.
+  const ThreadPool *pool = nullptr;
+  /// Where not null, receives the sums over all work items.
+  skim_statistics *statistics = nullptr;
+  /// Result, optional, for debugging: u8[query_heads, tokens, keys] with keys at least the largest
+  /// kv_len and stride 1. Receives 1 for each kept (query, key) pair and 0 elsewhere.
+  /// Refused by kernels compiled without it.
+  TensorView kept;
+};
+
+/// Immutable and safe to share between threads: concurrent runs need only distinct
+/// workspaces and results.
+class Kernel {
+public:
+  /// `functions` holds the entry point of each kernel of the plan in its order; `keepAlive`
+  /// owns their code. Fails when the plan is inconsistent.
+  static Expected<Kernel> create(LaunchPlan plan, std::vector<skim_cpu_kernel> functions,
+                                 std::shared_ptr<void> keepAlive = nullptr);
+
+  const LaunchPlan &launchPlan() const { return *plan_; }
+
+  /// Sizes the workspace for batches within `shape`. Fails when a size overflows.
+  Expected<Plan> plan(const BatchShape &shape) const;
+
+  /// Checks all arguments, then computes `out` and, where given, `lse`. Nothing is written when an
+  /// argument is refused. Allocates nothing on success. `DataOutOfRange` comes after a
+  /// finished run, with all results written. A row without any kept key gives output 0
+  /// and log-sum-exp -inf. `workspace` needs no initial contents and keeps none.
+  Status run(const Plan &plan, const Operands &operands, const Parameters &parameters,
+             std::span<std::byte> workspace, const RunOptions &options = {}) const;
+
+private:
+  Kernel() = default;
+
+  std::shared_ptr<const LaunchPlan> plan_;
+  std::vector<skim_cpu_kernel> functions_;
+  std::shared_ptr<void> keepAlive_;
+};
+
+} // namespace skim
+
+#endif // SKIM_KERNEL_H
