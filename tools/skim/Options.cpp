@@ -1,0 +1,160 @@
+#include "tools/skim/Options.h"
+
+#include "tools/skim/Failure.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Option/OptTable.h"
+#include "llvm/Option/Option.h"
+
+namespace skim::tool {
+namespace {
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "tools/skim/Options.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "tools/skim/Options.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+
+using llvm::opt::DefaultVis;
+constexpr llvm::opt::OptTable::Info optionInfos[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "tools/skim/Options.inc"
+#undef OPTION
+};
+
+class Table : public llvm::opt::GenericOptTable {
+public:
+  Table() : GenericOptTable(OptionStrTable, OptionPrefixesTable, optionInfos) {
+    setDashDashParsing(true);
+  }
+};
+
+const Table &table() {
+  static const Table instance;
+  return instance;
+}
+
+struct CommandText {
+  const char *usage;
+  const char *title;
+};
+
+CommandText textOf(Command command) {
+  switch (command) {
+  case CompileCommand:
+    return {"skim compile PATTERN.skim [options]",
+            "Compiles a pattern for one shape of heads and one target."};
+  case RunCommand:
+    return {"skim run PATTERN.skim --qkv FILE [options]",
+            "Runs a pattern over queries, keys and values, and compares it with dense attention."};
+  case ShowCommand:
+    return {"skim show PATTERN.skim -o FILE.svg|FILE.png [options]",
+            "Draws what a pattern keeps, head by head."};
+  }
+  return {};
+}
+
+llvm::Expected<int64_t> parseNumber(llvm::StringRef what, llvm::StringRef text, int64_t least,
+                                    int64_t most) {
+  int64_t value = 0;
+  if (text.getAsInteger(10, value))
+    return wrongUsage(what + ": expected a whole number but got '" + text + "'");
+  if (value < least || value > most)
+    return wrongUsage(what + ": expected a number from " + llvm::Twine(least) + " to " +
+                      llvm::Twine(most) + " but got " + llvm::Twine(value));
+  return value;
+}
+
+} // namespace
+
+llvm::Expected<Options> Options::parse(Command command, llvm::ArrayRef<const char *> arguments) {
+  Options options;
+  unsigned missingIndex = 0;
+  unsigned missingCount = 0;
+  options.arguments =
+      table().ParseArgs(arguments, missingIndex, missingCount, llvm::opt::Visibility(command));
+  if (missingCount > 0)
+    return wrongUsage(llvm::Twine("expected a value after ") + arguments[missingIndex]);
+
+  for (const llvm::opt::Arg *unknown : options.arguments.filtered(OPT_UNKNOWN)) {
+    std::string text = unknown->getAsString(options.arguments);
+    std::string nearest;
+    unsigned distance = table().findNearest(text, nearest, llvm::opt::Visibility(command));
+    if (distance <= 2)
+      return wrongUsage("unknown option '" + text + "'; did you mean '" + nearest + "'?");
+    return wrongUsage("unknown option '" + text + "'");
+  }
+  if (options.has(OPT_help))
+    return options;
+
+  std::vector<std::string> operands = options.arguments.getAllArgValues(OPT_INPUT);
+  if (operands.empty())
+    return wrongUsage("expected a pattern file");
+  if (operands.size() > 1)
+    return wrongUsage("expected one pattern file but got '" + llvm::join(operands, "', '") + "'");
+  options.operand = operands.front();
+  return options;
+}
+
+void Options::printHelp(llvm::raw_ostream &stream, Command command) {
+  CommandText text = textOf(command);
+  table().printHelp(stream, text.usage, text.title, /*ShowHidden=*/false, /*ShowAllAliases=*/false,
+                    llvm::opt::Visibility(command));
+}
+
+llvm::StringRef Options::text(OptionId id, llvm::StringRef otherwise) const {
+  return arguments.getLastArgValue(id, otherwise);
+}
+
+llvm::Expected<int64_t> Options::number(OptionId id, int64_t otherwise, int64_t least,
+                                        int64_t most) const {
+  const llvm::opt::Arg *argument = arguments.getLastArg(id);
+  if (!argument)
+    return otherwise;
+  return parseNumber(argument->getSpelling(), argument->getValue(), least, most);
+}
+
+llvm::Expected<std::vector<int64_t>> Options::numbers(OptionId id, int64_t least,
+                                                      int64_t most) const {
+  std::vector<int64_t> values;
+  const llvm::opt::Arg *argument = arguments.getLastArg(id);
+  if (!argument)
+    return values;
+  for (llvm::StringRef part : llvm::split(argument->getValue(), ',')) {
+    llvm::Expected<int64_t> value = parseNumber(argument->getSpelling(), part, least, most);
+    if (!value)
+      return value.takeError();
+    values.push_back(*value);
+  }
+  return values;
+}
+
+llvm::Expected<llvm::StringRef> Options::choice(OptionId id, llvm::StringRef otherwise,
+                                                llvm::ArrayRef<llvm::StringRef> choices) const {
+  llvm::StringRef value = text(id, otherwise);
+  if (llvm::is_contained(choices, value))
+    return value;
+  return wrongUsage(arguments.getLastArg(id)->getSpelling() + ": expected one of " +
+                    llvm::join(choices, ", ") + " but got '" + value + "'");
+}
+
+llvm::Expected<std::vector<Setting>> Options::settings() const {
+  std::vector<Setting> settings;
+  for (llvm::StringRef text : arguments.getAllArgValues(OPT_set)) {
+    auto [name, list] = text.split('=');
+    name = name.trim();
+    if (name.empty() || list.empty())
+      return wrongUsage("--set: expected NAME=VALUE but got '" + text + "'");
+    if (llvm::any_of(settings, [&](const Setting &other) { return other.name == name; }))
+      return wrongUsage("--set: '" + name + "' is given twice");
+    Setting setting{name.str(), {}};
+    for (llvm::StringRef value : llvm::split(list, ','))
+      setting.values.push_back(value.trim().str());
+    settings.push_back(std::move(setting));
+  }
+  return settings;
+}
+
+} // namespace skim::tool
