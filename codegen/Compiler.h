@@ -1,0 +1,74 @@
+// The host interface of the compiler: pattern text in, a kernel of the runtime out.
+//
+//   skim::Compiler compiler;
+//   auto pattern = skim::Pattern::load("streaming.skim");
+//   auto kernel = compiler.compile(*pattern, {.queryHeads = 32, .kvHeads = 8, .headDim = 128,
+//                                             .dtype = skim::DType::BF16});
+#ifndef SKIM_CODEGEN_COMPILER_H
+#define SKIM_CODEGEN_COMPILER_H
+
+#include <skim/DType.h>
+#include <skim/Kernel.h>
+#include <skim/Status.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace skim {
+
+/// The text of a pattern and the name under which diagnostics cite it.
+class Pattern {
+public:
+  /// Reads a file. Imports are looked up beside it.
+  static Expected<Pattern> load(const std::string &path);
+  static Pattern fromText(std::string text, std::string name = "pattern.skim");
+
+  const std::string &text() const { return text_; }
+  const std::string &path() const { return path_; }
+
+private:
+  std::string text_;
+  std::string path_;
+};
+
+struct CompileOptions {
+  /// `cpu`: the machine that compiles.
+  std::string target = "cpu";
+  /// Which pattern of the file; empty: the last one.
+  std::string pattern;
+  int64_t queryHeads = 1;
+  int64_t kvHeads = 1; ///< Divides queryHeads.
+  int64_t headDim = 128;
+  int64_t valueDim = 0;        ///< 0: headDim.
+  DType dtype = DType::BF16;   ///< Of q, k and v: f32, f16 or bf16.
+  DType outDtype = DType::F32; ///< f32, f16 or bf16.
+  /// Set: the kernel serves this page size alone (0: contiguous). Unset: every layout.
+  std::optional<int64_t> pageSize;
+  /// Values of `constexpr` parameters; those left out take their defaults.
+  std::map<std::string, double> constants;
+  /// The kernel can also write the relation it kept (`RunOptions::kept`).
+  bool writesKept = false;
+};
+
+/// What `emit` prints: the pattern after the front end, the launch plan with its tile programs,
+/// the plan as JSON, LLVM IR, or assembly.
+enum class Stage : uint8_t { Skim, Tile, Plan, Llvm, Assembly };
+
+/// Compiles patterns. Holds no state between calls; safe to share between threads.
+class Compiler {
+public:
+  /// A failure holds all diagnostics, each with its line and caret. `warnings`, where not null,
+  /// receives those of a pattern that compiles.
+  Expected<Kernel> compile(const Pattern &pattern, const CompileOptions &options,
+                           std::string *warnings = nullptr) const;
+
+  /// The text of the intermediate form at `stage`.
+  Expected<std::string> emit(const Pattern &pattern, const CompileOptions &options,
+                             Stage stage) const;
+};
+
+} // namespace skim
+
+#endif // SKIM_CODEGEN_COMPILER_H
