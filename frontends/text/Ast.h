@@ -14,6 +14,9 @@
 
 namespace skim::text {
 
+/// The parser refuses expressions of more levels.
+inline constexpr unsigned maxExprHeight = 256;
+
 struct Expr {
   enum class Kind { Number, Bool, Name, Unary, Binary, Call, Tuple, Where, Match, Error };
 
@@ -22,6 +25,9 @@ struct Expr {
 
   const Kind kind;
   llvm::SMRange range;
+  /// Levels of the tree from here down. The parser bounds it (`maxExprHeight`), so that a
+  /// recursive walk cannot overflow the stack.
+  unsigned height = 1;
 };
 using ExprPtr = std::unique_ptr<Expr>;
 
@@ -171,7 +177,7 @@ struct Item {
     Noncausal, ///< noncausal
   };
 
-  Kind kind;
+  Kind kind = Kind::Keep;
   llvm::SMRange range;
   std::string name; ///< Let and Input.
   llvm::SMRange nameRange;
@@ -188,7 +194,7 @@ struct Pattern {
 };
 
 struct Import {
-  llvm::SMRange range;
+  llvm::SMRange range, pathRange;
   std::string path; ///< As written between the quotes.
 };
 

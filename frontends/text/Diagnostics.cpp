@@ -1,0 +1,102 @@
+#include "frontends/text/Diagnostics.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace skim::text {
+
+namespace {
+
+struct MessageInfo {
+  llvm::StringRef name;
+  Severity severity;
+  const char *text;
+};
+
+constexpr MessageInfo messages[] = {
+#define MESSAGE(id, severity, text) {#id, Severity::severity, text},
+#include "frontends/text/Messages.def"
+#undef MESSAGE
+};
+
+const MessageInfo &info(Message message) { return messages[static_cast<unsigned>(message)]; }
+
+llvm::SourceMgr::DiagKind kindOf(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return llvm::SourceMgr::DK_Error;
+  case Severity::Warning:
+    return llvm::SourceMgr::DK_Warning;
+  case Severity::Note:
+    break;
+  }
+  return llvm::SourceMgr::DK_Note;
+}
+
+} // namespace
+
+unsigned messageCount() { return std::size(messages); }
+llvm::StringRef messageName(Message message) { return info(message).name; }
+Severity messageSeverity(Message message) { return info(message).severity; }
+const char *messageText(Message message) { return info(message).text; }
+
+Diagnostic &Diagnostic::attach(Message message, llvm::SMRange range, std::string text) {
+  notes.push_back({messageSeverity(message), messageName(message), std::move(text), range, {}, {}});
+  return *this;
+}
+
+Diagnostic &Diagnostic::fixIt(llvm::SMRange range, llvm::StringRef text) {
+  fixIts.push_back({range, text.str()});
+  return *this;
+}
+
+Diagnostic &Diagnostic::fixIt(llvm::SMLoc insertAt, llvm::StringRef text) {
+  return fixIt(llvm::SMRange(insertAt, insertAt), text);
+}
+
+Diagnostic &Diagnostics::add(Diagnostic diagnostic) {
+  for (const Diagnostic &earlier : diagnostics)
+    if (earlier.range.Start == diagnostic.range.Start && diagnostic.range.isValid() &&
+        earlier.message == diagnostic.message)
+      return dropped = std::move(diagnostic);
+
+  if (diagnostic.severity == Severity::Error && ++errors > errorLimit) {
+    hidden = true;
+    return dropped = std::move(diagnostic);
+  }
+  if (diagnostic.severity == Severity::Warning && ++warnings > errorLimit)
+    return dropped = std::move(diagnostic);
+  diagnostics.push_back(std::move(diagnostic));
+  return diagnostics.back();
+}
+
+Diagnostics::Place Diagnostics::place(llvm::SMLoc location) const {
+  unsigned buffer = location.isValid() ? sourceMgr.FindBufferContainingLoc(location) : 0;
+  if (buffer == 0)
+    return {};
+  auto [line, column] = sourceMgr.getLineAndColumn(location, buffer);
+  return {sourceMgr.getMemoryBuffer(buffer)->getBufferIdentifier(), line, column};
+}
+
+void Diagnostics::printOne(llvm::raw_ostream &os, const Diagnostic &diagnostic, bool colors) const {
+  llvm::SmallVector<llvm::SMRange, 1> ranges;
+  if (diagnostic.range.isValid())
+    ranges.push_back(diagnostic.range);
+  llvm::SmallVector<llvm::SMFixIt, 2> fixIts;
+  for (const FixIt &fixIt : diagnostic.fixIts)
+    fixIts.emplace_back(fixIt.range, fixIt.text);
+  sourceMgr.PrintMessage(os, diagnostic.range.Start, kindOf(diagnostic.severity),
+                         diagnostic.message, ranges, fixIts, colors);
+  for (const Diagnostic &note : diagnostic.notes)
+    printOne(os, note, colors);
+}
+
+void Diagnostics::print(llvm::raw_ostream &os, bool colors) const {
+  for (const Diagnostic &diagnostic : diagnostics)
+    printOne(os, diagnostic, colors);
+  if (hidden)
+    os << "error: too many errors; only the first " << errorLimit << " are shown\n";
+}
+
+} // namespace skim::text
