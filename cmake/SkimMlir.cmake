@@ -41,17 +41,16 @@ target_include_directories(skim_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLV
 separate_arguments(SKIM_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_definitions(skim_mlir INTERFACE ${SKIM_LLVM_DEFINITIONS})
 if(SKIM_LINK STREQUAL "static")
-  get_property(mlir_libs GLOBAL PROPERTY MLIR_ALL_LIBS)
-  if(NOT mlir_libs)
-    set(mlir_libs ${MLIR_ALL_LIBS})
-  endif()
+  set(mlir_libs ${MLIR_EXPORTED_TARGETS})
+  list(FILTER mlir_libs INCLUDE REGEX "^MLIR")
+  list(FILTER mlir_libs EXCLUDE REGEX "Test|CAPI|Shared$|JitRunner|RegisterAll|MlirOptMain$")
   # The MLIR archives do not say which LLVM archives they need: these are the roots.
   set(llvm_roots LLVMX86CodeGen LLVMX86AsmParser LLVMAArch64CodeGen LLVMAArch64AsmParser
       LLVMNVPTXCodeGen LLVMOrcJIT LLVMPerfJITEvents LLVMPasses LLVMSupport)
   skim_static_closure(archives ${mlir_libs} ${llvm_roots})
   target_link_libraries(skim_mlir INTERFACE
-    -Wl,--as-needed -Wl,--start-group ${archives} -Wl,--end-group z zstd xml2 ${CMAKE_DL_LIBS})
-  target_link_options(skim_mlir INTERFACE -fuse-ld=lld -Wl,--gc-sections -static-libstdc++ -static-libgcc)
+    -Wl,--as-needed -Wl,--start-group ${archives} -Wl,--end-group -l:libz.a -l:libzstd.a ${CMAKE_DL_LIBS})
+  target_link_options(skim_mlir INTERFACE -fuse-ld=lld -B${LLVM_TOOLS_BINARY_DIR} -Wl,--gc-sections -static-libstdc++ -static-libgcc)
 else()
   target_link_libraries(skim_mlir INTERFACE MLIR LLVM)
 endif()
