@@ -298,6 +298,8 @@ ExprPtr Parser::parseMatch() {
       parseArm(arms);
       accept(TokenKind::Comma);
     }
+    if (panic)
+      skipToClose();
     expectClose(open, TokenKind::RightBrace);
     if (!panic && arms.empty())
       diagnostics.report(Message::MatchWithoutArms, keyword);

@@ -121,6 +121,15 @@ void Parser::skipToPattern() {
   panic = false;
 }
 
+void Parser::skipToClose() {
+  while (!token.is(TokenKind::EndOfFile) && !atClause() && !token.is(TokenKind::RightBrace)) {
+    skipInList();
+    panic = !token.is(TokenKind::RightBrace);
+    if (panic)
+      advance();
+  }
+}
+
 void Parser::skipInList() {
   unsigned brackets = 0;
   while (!token.is(TokenKind::EndOfFile) && !atClause()) {
@@ -175,10 +184,12 @@ void Parser::parseImport(File &file) {
   advance();
   import.path = token.text.str();
   import.pathRange = token.range;
+  bool terminated = token.range.End.getPointer() > token.text.end();
   if (!expect(TokenKind::String, "a path between '\"'"))
     return;
   import.range = rangeFrom(start);
-  file.imports.push_back(std::move(import));
+  if (terminated)
+    file.imports.push_back(std::move(import));
 }
 
 std::string Parser::parseName(llvm::StringRef what, llvm::SMRange &range) {
@@ -188,11 +199,21 @@ std::string Parser::parseName(llvm::StringRef what, llvm::SMRange &range) {
     advance();
     return name;
   }
-  if (token.isKeyword())
-    error(Message::KeywordAsName, token.range, token.text, what);
-  else
+  if (!token.isKeyword()) {
     error(Message::ExpectedName, token.range, what, token.describe());
-  return {};
+    return {};
+  }
+  // What follows tells whether it was meant as a name or the name is missing.
+  bool meant = following.is(TokenKind::Colon) || following.is(TokenKind::Assign) ||
+               following.is(TokenKind::LeftParen) || following.is(TokenKind::LeftBrace);
+  if (!meant || panic) {
+    error(Message::ExpectedName, token.range, what, token.describe());
+    return {};
+  }
+  diagnostics.report(Message::KeywordAsName, token.range, token.text, what);
+  std::string name = token.text.str();
+  advance();
+  return name;
 }
 
 // pattern = "pattern" NAME [ "(" [ parameter { "," parameter } ] ")" ] "{" { clause } "}"
@@ -201,8 +222,6 @@ std::unique_ptr<Pattern> Parser::parsePattern() {
   llvm::SMLoc start = token.range.Start;
   advance();
   pattern->name = parseName("a pattern", pattern->nameRange);
-  if (panic && token.isKeyword() && !token.is(TokenKind::KwPattern))
-    advance();
   if (token.is(TokenKind::LeftParen) || token.is(TokenKind::LeftBrace))
     panic = false;
   if (!panic && token.is(TokenKind::LeftParen)) {
@@ -385,8 +404,10 @@ void Parser::parseRest(Item &item) {
   llvm::SMLoc start = token.range.Start;
   advance();
   Token open = token;
-  if (!expect(TokenKind::LeftParen, "'(B, q / T)' after 'rest mean'"))
+  if (!accept(TokenKind::LeftParen)) {
+    error(Message::RestMeanAxes, rangeFrom(start));
     return;
+  }
   std::vector<ExprPtr> parts;
   parseList(open, TokenKind::RightParen, [&] { parts.push_back(parseExpr()); });
   if (parts.size() != 2) {

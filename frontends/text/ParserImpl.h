@@ -78,6 +78,8 @@ private:
   void skipToPattern();
   /// Skips to a comma, a closing bracket or the next clause.
   void skipInList();
+  /// Skips to the brace that closes the arms of a `match`, or the next clause.
+  void skipToClose();
 
   Diagnostics &diagnostics;
   Lexer lexer;

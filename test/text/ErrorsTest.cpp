@@ -2,7 +2,9 @@
 // diagnostics it must give, all of them and exactly, by comments of the form
 //   // expected-error@+LINES:COLUMN {{text}}
 // where LINES counts from the comment (`@:` is its own line, `@-` counts upwards), and `error` may
-// be `warning` or `note`. A diagnostic without a place is `expected-error@none {{text}}`.
+// be `warning` or `note`. A diagnostic without a place is `expected-error@none {{text}}`. Lines
+// after
+// `// --- file NAME` are a file that the case may import. `\xNN` stands for that byte.
 #include "frontends/text/Loader.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -19,7 +21,7 @@
 namespace skim::text {
 namespace {
 
-/// `path:line:column: severity: text`; the path is dropped for the case's own file.
+/// `path:line:column severity {{text}}`, or `none severity {{text}}`.
 using Lines = std::multiset<std::string>;
 
 std::string describe(const Diagnostics &diagnostics, const Diagnostic &diagnostic) {
@@ -29,8 +31,8 @@ std::string describe(const Diagnostics &diagnostics, const Diagnostic &diagnosti
   Diagnostics::Place place = diagnostics.place(diagnostic.range.Start);
   std::string where = "none";
   if (place.line != 0)
-    where = (place.path == "case.skim" ? "" : llvm::sys::path::filename(place.path)).str() +
-            std::to_string(place.line) + ":" + std::to_string(place.column);
+    where =
+        (place.path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column)).str();
   return where + " " + severity + " {{" + diagnostic.message + "}}";
 }
 
@@ -47,10 +49,9 @@ Lines found(const Diagnostics &diagnostics, std::set<std::string> &ids) {
   return lines;
 }
 
-Lines expected(llvm::StringRef text) {
+void expected(llvm::StringRef path, llvm::StringRef text, Lines &lines) {
   static const std::regex form(
       R"(expected-(error|warning|note)@(none|([+-][0-9]+)?:([0-9]+)) *\{\{(.*)\}\})");
-  Lines lines;
   llvm::SmallVector<llvm::StringRef> source;
   text.split(source, '\n');
   for (size_t i = 0; i < source.size(); ++i) {
@@ -61,11 +62,11 @@ Lines expected(llvm::StringRef text) {
     std::string where = "none";
     if (match[2] != "none") {
       long offset = match[3].matched ? std::stol(match[3].str()) : 0;
-      where = std::to_string(static_cast<long>(i) + 1 + offset) + ":" + match[4].str();
+      where = (path + ":" + std::to_string(static_cast<long>(i) + 1 + offset) + ":").str() +
+              match[4].str();
     }
     lines.insert(where + " " + match[1].str() + " {{" + match[5].str() + "}}");
   }
-  return lines;
 }
 
 /// `\xNN` in a case stands for that byte.
@@ -94,6 +95,34 @@ std::vector<std::string> caseFiles() {
   return files;
 }
 
+/// Calls `file` with the name and the text of each file of a case.
+void forEachFile(llvm::StringRef text,
+                 llvm::function_ref<void(llvm::StringRef, llvm::StringRef)> file) {
+  llvm::StringRef name = "case.skim";
+  while (true) {
+    auto [own, others] = text.split("// --- file ");
+    file(name, own);
+    if (others.empty())
+      return;
+    std::tie(name, text) = others.split('\n');
+  }
+}
+
+Lines allExpected(llvm::StringRef text) {
+  Lines lines;
+  forEachFile(text, [&](llvm::StringRef name, llvm::StringRef own) { expected(name, own, lines); });
+  return lines;
+}
+
+Lines run(llvm::StringRef text, Diagnostics &diagnostics, std::set<std::string> &ids) {
+  llvm::vfs::InMemoryFileSystem files;
+  forEachFile(text, [&](llvm::StringRef name, llvm::StringRef own) {
+    files.addFile(name, 0, llvm::MemoryBuffer::getMemBufferCopy(unescape(own), name));
+  });
+  Program program = loadFile("case.skim", diagnostics, files);
+  return found(diagnostics, ids);
+}
+
 std::set<std::string> checkFile(llvm::StringRef path) {
   std::set<std::string> ids;
   auto memory = llvm::MemoryBuffer::getFile(path);
@@ -105,9 +134,7 @@ std::set<std::string> checkFile(llvm::StringRef path) {
   while (!rest.empty()) {
     auto [text, after] = rest.split("// -----\n");
     Diagnostics diagnostics;
-    auto buffer = llvm::MemoryBuffer::getMemBufferCopy(unescape(text), "case.skim");
-    Program program = loadBuffer(std::move(buffer), diagnostics);
-    EXPECT_THAT(found(diagnostics, ids), testing::ContainerEq(expected(text)))
+    EXPECT_THAT(run(text, diagnostics, ids), testing::ContainerEq(allExpected(text)))
         << path.str() << ":" << firstLine << ": in this case";
     firstLine += text.count('\n') + 1;
     rest = after;
