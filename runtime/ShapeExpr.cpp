@@ -1,5 +1,7 @@
 #include "runtime/ShapeExpr.h"
 
+#include "runtime/CheckedMath.h"
+
 #include <algorithm>
 
 namespace skim {
@@ -87,10 +89,7 @@ Expected<int64_t> evaluate(const ShapeExpr &expr, const ShapeValues &values) {
       return Status(StatusCode::InvalidArgument,
                     "shape expression: expected a divisor of at least 1 but got " +
                         std::to_string(rhs));
-    result = lhs / rhs;
-    if (lhs % rhs != 0)
-      result += expr.kind == ShapeExpr::Kind::CeilDiv ? (lhs > 0) : -(lhs < 0);
-    return result;
+    return expr.kind == ShapeExpr::Kind::CeilDiv ? ceilDiv(lhs, rhs) : floorDiv(lhs, rhs);
   }
 }
 

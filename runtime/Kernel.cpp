@@ -1,0 +1,227 @@
+#include <skim/Kernel.h>
+
+#include "runtime/InputBinding.h"
+#include "runtime/LaunchPlan.h"
+#include "runtime/OperandBinding.h"
+#include "runtime/ParameterBinding.h"
+#include "runtime/TensorCheck.h"
+#include "runtime/WorkItems.h"
+#include "runtime/WorkspaceLayout.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <limits>
+
+namespace skim {
+
+namespace {
+
+/// One kernel at work, as the threads of the pool see it.
+struct Launch {
+  skim_cpu_kernel function;
+  const skim_kernel_args *args;
+  const skim_work_item *items;
+};
+
+void runChunk(void *context, int64_t first, int64_t count) {
+  const auto &launch = *static_cast<const Launch *>(context);
+  launch.function(launch.args, launch.items + first, first, count);
+}
+
+void add(skim_statistics &sum, const skim_statistics &item) {
+  sum.tiles_visited += item.tiles_visited;
+  sum.tiles_masked += item.tiles_masked;
+  sum.pairs_kept += item.pairs_kept;
+  sum.rest_entries += item.rest_entries;
+}
+
+/// The workspace of one run, region by region.
+struct Workspace {
+  std::byte *start;
+  const WorkspaceLayout &layout;
+
+  template <typename T> T *at(int64_t offset) const {
+    return reinterpret_cast<T *>(start + offset);
+  }
+};
+
+void bindBuffers(const LaunchPlan &plan, const Workspace &workspace, skim_buffer *slots) {
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const BufferPlacement &placement = workspace.layout.placements[i];
+    slots[i].data = workspace.start + placement.offset;
+    std::copy(placement.extents.begin(), placement.extents.end(), slots[i].extents);
+    std::copy(placement.strides.begin(), placement.strides.end(), slots[i].strides);
+    if (plan.buffers[i].zeroed)
+      std::memset(slots[i].data, 0, static_cast<size_t>(placement.bytes));
+  }
+}
+
+void clearKept(const TensorView &kept, int64_t tokens) {
+  for (int64_t head = 0; head < kept.shape[0]; ++head)
+    for (int64_t token = 0; token < tokens; ++token)
+      std::memset(static_cast<uint8_t *>(kept.data) + head * kept.strides[0] +
+                      token * kept.strides[1],
+                  0, static_cast<size_t>(kept.shape[2]));
+}
+
+Status checkWorkspace(const Plan &plan, std::span<const std::byte> workspace) {
+  const auto bytes = static_cast<uint64_t>(plan.workspaceBytes());
+  if (workspace.size() < bytes)
+    return {StatusCode::WorkspaceTooSmall, "workspace: expected " + std::to_string(bytes) +
+                                               " bytes or more but got " +
+                                               std::to_string(workspace.size())};
+  if (reinterpret_cast<uintptr_t>(workspace.data()) % Plan::kWorkspaceAlignment != 0)
+    return {StatusCode::WorkspaceTooSmall, "workspace: expected memory aligned to " +
+                                               std::to_string(Plan::kWorkspaceAlignment) +
+                                               " bytes but got an address that is not"};
+  return Status::ok();
+}
+
+Status checkLayer(const LaunchPlan &plan, int64_t layer) {
+  const std::vector<int64_t> &allowed = plan.allowedLayers;
+  if (allowed.empty() || std::find(allowed.begin(), allowed.end(), layer) != allowed.end())
+    return Status::ok();
+  return expectedButGot({"", "layer"},
+                        "a label of the pattern's match (" + joinNumbers(allowed) + ")",
+                        std::to_string(layer));
+}
+
+Status stickyStatus(int32_t bits) {
+  std::string message;
+  const auto append = [&](int32_t bit, const char *text) {
+    if (bits & bit)
+      message += (message.empty() ? "" : "; ") + std::string(text);
+  };
+  append(SKIM_STATUS_INDEX_OUT_OF_RANGE, "an index in an input lies outside its axis");
+  append(SKIM_STATUS_UNLISTED_LABEL, "a value in an input is not a label of the pattern's match");
+  return message.empty() ? Status::ok() : Status(StatusCode::DataOutOfRange, std::move(message));
+}
+
+} // namespace
+
+int64_t Plan::workspaceBytes() const { return layout_->bytes; }
+
+Expected<Kernel> Kernel::create(LaunchPlan plan, std::vector<skim_cpu_kernel> functions,
+                                std::shared_ptr<void> keepAlive) {
+  if (Status status = verify(plan); !status)
+    return status;
+  if (functions.size() != plan.kernels.size())
+    return expectedButGot({"", "functions"},
+                          std::to_string(plan.kernels.size()) + " entry points, one a kernel",
+                          std::to_string(functions.size()));
+  for (size_t i = 0; i < functions.size(); ++i)
+    if (!functions[i])
+      return expectedButGot({"", "functions"},
+                            "the entry point of kernel '" + plan.kernels[i].symbol + "'",
+                            "a null pointer");
+  Kernel kernel;
+  kernel.plan_ = std::make_shared<const LaunchPlan>(std::move(plan));
+  kernel.functions_ = std::move(functions);
+  kernel.keepAlive_ = std::move(keepAlive);
+  return kernel;
+}
+
+Expected<Plan> Kernel::plan(const BatchShape &shape) const {
+  const std::pair<const char *, int64_t> counts[] = {{"requests", shape.requests},
+                                                     {"total_query_tokens", shape.totalQueryTokens},
+                                                     {"max_query_length", shape.maxQueryLength},
+                                                     {"max_kv_length", shape.maxKvLength}};
+  for (const auto &[name, count] : counts)
+    if (count < 0 || count > std::numeric_limits<int32_t>::max())
+      return expectedButGot({"", name}, "0 to 2^31 - 1", std::to_string(count));
+
+  Expected<WorkspaceLayout> layout = layOutWorkspace(*plan_, shape);
+  if (!layout)
+    return layout.status();
+  Plan plan;
+  plan.shape_ = shape;
+  plan.launchPlan_ = plan_;
+  plan.layout_ = std::make_shared<const WorkspaceLayout>(*std::move(layout));
+  return plan;
+}
+
+Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters &parameters,
+                   std::span<std::byte> workspaceMemory, const RunOptions &options) const {
+  if (plan.launchPlan_ != plan_)
+    return expectedButGot({"", "plan"}, "a plan of this kernel", "one of another kernel");
+  if (Status status = checkWorkspace(plan, workspaceMemory); !status)
+    return status;
+  if (options.threads < 0)
+    return expectedButGot({"", "threads"}, "at least 0", std::to_string(options.threads));
+  if (Status status = checkLayer(*plan_, operands.layer); !status)
+    return status;
+  const Expected<BatchLengths> lengths = bindLengths(operands, plan.shape_);
+  if (!lengths)
+    return lengths.status();
+
+  skim_kernel_args args = {};
+  args.abi_version = SKIM_ABI_VERSION;
+  if (Status status = bindOperands(plan_->signature, operands, options.kept, *lengths, args);
+      !status)
+    return status;
+  const std::span<skim_statistics> statistics(options.statistics, options.statistics ? 1 : 0);
+  const std::span<std::byte> used =
+      workspaceMemory.first(static_cast<size_t>(plan.workspaceBytes()));
+  if (Status status = checkAliasing(operands, options.kept, std::as_bytes(statistics), used);
+      !status)
+    return status;
+
+  const Workspace workspace{used.data(), *plan.layout_};
+  const WorkspaceLayout &layout = *plan.layout_;
+  auto *parameterSlots = workspace.at<skim_parameter>(layout.parameters);
+  if (Status status = bindParameters(*plan_, parameters, parameterSlots,
+                                     workspace.at<skim_scalar>(layout.scalars));
+      !status)
+    return status;
+  auto *inputSlots = workspace.at<skim_buffer>(layout.inputs);
+  if (Status status = bindInputs(*plan_, operands.inputs, *lengths, inputSlots,
+                                 workspace.at<int32_t>(layout.capacities));
+      !status)
+    return status;
+  const ThreadPool *pool = options.pool;
+  if (!pool && options.threads != 1) {
+    const Expected<const ThreadPool *> shared = ThreadPool::shared();
+    if (!shared)
+      return shared.status();
+    pool = *shared;
+  }
+
+  // Every argument is accepted: from here on the run completes.
+  auto *bufferSlots = workspace.at<skim_buffer>(layout.buffers);
+  bindBuffers(*plan_, workspace, bufferSlots);
+  if (options.kept.isPresent())
+    clearKept(options.kept, lengths->cuSeqlensQ[lengths->requests]);
+  args.parameters = parameterSlots;
+  args.inputs = inputSlots;
+  args.buffers = bufferSlots;
+  args.status = workspace.at<int32_t>(layout.status);
+  *args.status = 0;
+  args.statistics = options.statistics ? workspace.at<skim_statistics>(layout.statistics) : nullptr;
+
+  auto *order = workspace.at<int32_t>(layout.requestOrder);
+  const std::span<const int32_t> ordered(order,
+                                         static_cast<size_t>(orderRequests(*lengths, order)));
+  auto *items = workspace.at<skim_work_item>(layout.workItems);
+  skim_statistics sum = {};
+  for (size_t i = 0; i < functions_.size(); ++i) {
+    const int64_t count =
+        enumerateWorkItems(plan_->kernels[i], plan_->signature, *lengths, ordered, items);
+    if (count == 0)
+      continue;
+    if (args.statistics)
+      std::fill_n(args.statistics, count, skim_statistics{});
+    Launch launch{functions_[i], &args, items};
+    if (pool)
+      pool->forEachChunk(count, options.threads, runChunk, &launch);
+    else
+      runChunk(&launch, 0, count);
+    for (int64_t item = 0; args.statistics && item < count; ++item)
+      add(sum, args.statistics[item]);
+  }
+  if (options.statistics)
+    *options.statistics = sum;
+  return stickyStatus(*args.status);
+}
+
+} // namespace skim

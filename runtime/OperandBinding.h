@@ -1,0 +1,33 @@
+// From the operands of a launch to the fields of the kernels' arguments.
+#ifndef SKIM_RUNTIME_OPERANDBINDING_H
+#define SKIM_RUNTIME_OPERANDBINDING_H
+
+#include "runtime/LaunchPlan.h"
+#include "runtime/WorkItems.h"
+
+#include <skim/Batch.h>
+#include <skim/Operands.h>
+#include <skim/Status.h>
+#include <skim/abi.h>
+
+#include <cstddef>
+#include <span>
+
+namespace skim {
+
+/// Checks the lengths of the batch against the plan's shape.
+Expected<BatchLengths> bindLengths(const Operands &operands, const BatchShape &shape);
+
+/// Checks q, k, v, the page or sequence tables, out, lse and kept against the signature and the
+/// lengths, and fills their fields of `args`. Allocates nothing unless it fails.
+Status bindOperands(const Signature &signature, const Operands &operands, const TensorView &kept,
+                    const BatchLengths &lengths, skim_kernel_args &args);
+
+/// Checks that no result (out, lse, kept, statistics, the workspace) shares memory with an
+/// argument or another result. The arguments have passed their own checks.
+Status checkAliasing(const Operands &operands, const TensorView &kept,
+                     std::span<const std::byte> statistics, std::span<const std::byte> workspace);
+
+} // namespace skim
+
+#endif // SKIM_RUNTIME_OPERANDBINDING_H

@@ -1,0 +1,122 @@
+#include "runtime/WorkspaceLayout.h"
+
+#include "runtime/CheckedMath.h"
+#include "runtime/WorkItems.h"
+
+#include <skim/Kernel.h>
+#include <skim/abi.h>
+
+#include <algorithm>
+
+namespace skim {
+
+namespace {
+
+/// Hands out regions one after another.
+class Allocator {
+public:
+  /// Offset of a new region; meaningless once `bytes()` is invalid.
+  int64_t allocate(CheckedSize count, int64_t elementSize) {
+    constexpr int64_t alignment = Plan::kWorkspaceAlignment;
+    CheckedSize start = bytes_ + (alignment - 1);
+    if (start.isValid())
+      start = start.value() / alignment * alignment;
+    bytes_ = start + count * elementSize;
+    return start.value();
+  }
+  CheckedSize bytes() const { return bytes_; }
+
+private:
+  CheckedSize bytes_ = 0;
+};
+
+ShapeValues shapeValues(const Signature &signature, const BatchShape &shape) {
+  ShapeValues values{};
+  const auto set = [&](ShapeSymbol symbol, int64_t value) {
+    values[static_cast<size_t>(symbol)] = value;
+  };
+  set(ShapeSymbol::Requests, shape.requests);
+  set(ShapeSymbol::TotalQueryTokens, shape.totalQueryTokens);
+  set(ShapeSymbol::MaxQueryLength, shape.maxQueryLength);
+  set(ShapeSymbol::MaxKvLength, shape.maxKvLength);
+  set(ShapeSymbol::QueryHeads, signature.queryHeads);
+  set(ShapeSymbol::KvHeads, signature.kvHeads);
+  set(ShapeSymbol::HeadDim, signature.headDim);
+  set(ShapeSymbol::ValueDim, signature.valueDim);
+  return values;
+}
+
+Status bufferError(const BufferDescription &buffer, const std::string &what) {
+  return {StatusCode::InvalidArgument, "buffer '" + buffer.name + "': " + what};
+}
+
+Expected<BufferPlacement> placeBuffer(const BufferDescription &buffer, const ShapeValues &values,
+                                      Allocator &allocator) {
+  BufferPlacement placement;
+  CheckedSize elements = buffer.cellElements;
+  for (int64_t axis = 3; axis >= 0; --axis) {
+    const Expected<int64_t> extent = evaluate(buffer.extents[axis], values);
+    if (!extent)
+      return bufferError(buffer, extent.status().message());
+    if (*extent < 0)
+      return bufferError(buffer, "expected extents of at least 0 but got " +
+                                     std::to_string(*extent) + " on axis " + std::to_string(axis));
+    placement.extents[axis] = *extent;
+    placement.strides[axis] = *extent == 1 ? 0 : elements.value();
+    elements = elements * *extent;
+  }
+  const CheckedSize bytes = elements * dtypeSize(buffer.element);
+  placement.offset = allocator.allocate(elements, dtypeSize(buffer.element));
+  if (!allocator.bytes().isValid())
+    return bufferError(buffer, "its size overflows 64 bits");
+  placement.bytes = bytes.value();
+  return placement;
+}
+
+} // namespace
+
+int64_t scalarCount(const ParameterDescription &parameter, const Signature &signature) {
+  return parameter.perHead ? signature.queryHeads : 1;
+}
+
+Expected<WorkspaceLayout> layOutWorkspace(const LaunchPlan &plan, const BatchShape &shape) {
+  WorkspaceLayout layout;
+  Allocator allocator;
+  CheckedSize scalars = 0;
+  for (const ParameterDescription &parameter : plan.parameters)
+    scalars = scalars + scalarCount(parameter, plan.signature);
+  CheckedSize items = 0;
+  for (const KernelDescription &kernel : plan.kernels) {
+    const CheckedSize count = maxWorkItems(kernel, plan.signature, shape);
+    if (!count.isValid())
+      return Status(StatusCode::InvalidArgument,
+                    "kernel '" + kernel.symbol +
+                        "': the number of its work items overflows 64 bits");
+    items = std::max(items.value(), count.value());
+  }
+
+  const auto count = [](const auto &list) { return static_cast<int64_t>(list.size()); };
+  layout.status = allocator.allocate(1, sizeof(int32_t));
+  layout.parameters = allocator.allocate(count(plan.parameters), sizeof(skim_parameter));
+  layout.scalars = allocator.allocate(scalars, sizeof(skim_scalar));
+  layout.inputs = allocator.allocate(count(plan.inputs), sizeof(skim_buffer));
+  layout.capacities = allocator.allocate(count(plan.inputs), sizeof(int32_t));
+  layout.buffers = allocator.allocate(count(plan.buffers), sizeof(skim_buffer));
+  layout.requestOrder = allocator.allocate(shape.requests, sizeof(int32_t));
+  layout.workItems = allocator.allocate(items, sizeof(skim_work_item));
+  layout.statistics = allocator.allocate(items, sizeof(skim_statistics));
+
+  const ShapeValues values = shapeValues(plan.signature, shape);
+  for (const BufferDescription &buffer : plan.buffers) {
+    Expected<BufferPlacement> placement = placeBuffer(buffer, values, allocator);
+    if (!placement)
+      return placement.status();
+    layout.placements.push_back(*placement);
+  }
+  if (!allocator.bytes().isValid())
+    return Status(StatusCode::InvalidArgument, "the size of the workspace overflows 64 bits");
+  layout.bytes = allocator.bytes().value();
+  return layout;
+}
+
+} // namespace skim

@@ -1,0 +1,46 @@
+// Where in the workspace everything lies that a run needs.
+#ifndef SKIM_RUNTIME_WORKSPACELAYOUT_H
+#define SKIM_RUNTIME_WORKSPACELAYOUT_H
+
+#include "runtime/LaunchPlan.h"
+
+#include <skim/Batch.h>
+#include <skim/Status.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace skim {
+
+struct BufferPlacement {
+  int64_t offset = 0; ///< bytes from the start of the workspace
+  int64_t bytes = 0;
+  std::array<int64_t, 4> extents{};
+  std::array<int64_t, 4> strides{}; ///< in elements
+};
+
+/// Offsets in bytes, each a multiple of Plan::kWorkspaceAlignment.
+struct WorkspaceLayout {
+  int64_t status = 0;       ///< int32_t, the sticky status word
+  int64_t parameters = 0;   ///< skim_parameter[parameters]
+  int64_t scalars = 0;      ///< skim_scalar, the parameters' values one after another
+  int64_t inputs = 0;       ///< skim_buffer[inputs]
+  int64_t capacities = 0;   ///< int32_t[inputs], stands in for list counts that were not given
+  int64_t buffers = 0;      ///< skim_buffer[buffers]
+  int64_t requestOrder = 0; ///< int32_t[requests]
+  int64_t workItems = 0;    ///< skim_work_item[most items of a kernel], refilled for each kernel
+  int64_t statistics = 0;   ///< skim_statistics of these items
+  std::vector<BufferPlacement> placements;
+  int64_t bytes = 0; ///< of the whole workspace
+};
+
+/// How many values a parameter's slot holds.
+int64_t scalarCount(const ParameterDescription &parameter, const Signature &signature);
+
+/// Fails when a size overflows or a buffer's extent is negative.
+Expected<WorkspaceLayout> layOutWorkspace(const LaunchPlan &plan, const BatchShape &shape);
+
+} // namespace skim
+
+#endif // SKIM_RUNTIME_WORKSPACELAYOUT_H
