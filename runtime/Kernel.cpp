@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <limits>
 
@@ -28,6 +29,25 @@ void runChunk(void *context, int64_t first, int64_t count) {
   const auto &launch = *static_cast<const Launch *>(context);
   launch.function(launch.args, launch.items + first, first, count);
 }
+
+/// Writes the time of its life to an entry of `seconds`, where there is one.
+class Stopwatch {
+public:
+  Stopwatch(std::span<double> seconds, size_t entry)
+      : seconds_(seconds.empty() ? seconds : seconds.subspan(entry, 1)),
+        start_(std::chrono::steady_clock::now()) {}
+  Stopwatch(const Stopwatch &) = delete;
+  Stopwatch &operator=(const Stopwatch &) = delete;
+  ~Stopwatch() {
+    if (!seconds_.empty())
+      seconds_[0] =
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+private:
+  std::span<double> seconds_;
+  std::chrono::steady_clock::time_point start_;
+};
 
 void add(skim_statistics &sum, const skim_statistics &item) {
   sum.tiles_visited += item.tiles_visited;
@@ -149,6 +169,11 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
     return status;
   if (options.threads < 0)
     return expectedButGot({"", "threads"}, "at least 0", std::to_string(options.threads));
+  if (!options.kernelSeconds.empty() && options.kernelSeconds.size() != functions_.size())
+    return expectedButGot({"", "kernel_seconds"},
+                          "one entry for each of the " + std::to_string(functions_.size()) +
+                              " kernels",
+                          std::to_string(options.kernelSeconds.size()));
   if (Status status = checkLayer(*plan_, operands.layer); !status)
     return status;
   const Expected<BatchLengths> lengths = bindLengths(operands, plan.shape_);
@@ -205,6 +230,7 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
   auto *items = workspace.at<skim_work_item>(layout.workItems);
   skim_statistics sum = {};
   for (size_t i = 0; i < functions_.size(); ++i) {
+    const Stopwatch stopwatch(options.kernelSeconds, i);
     const int64_t count =
         enumerateWorkItems(plan_->kernels[i], plan_->signature, *lengths, ordered, items);
     if (count == 0)
