@@ -53,8 +53,8 @@ struct CompileOptions {
 };
 
 /// What `emit` prints: the pattern after the front end, the launch plan with its tile programs,
-/// the plan as JSON, LLVM IR, or assembly.
-enum class Stage : uint8_t { Skim, Tile, Plan, Llvm, Assembly };
+/// the plan as JSON, LLVM IR, assembly, or the bytes of an object file.
+enum class Stage : uint8_t { Skim, Tile, Plan, Llvm, Assembly, Object };
 
 /// Compiles patterns. Holds no state between calls; safe to share between threads.
 class Compiler {

@@ -52,6 +52,7 @@ defm threads : Value<"threads", "N", "worker threads (default: one for each core
 defm repeat : Value<"repeat", "N", "run N times and print the median time (default: 1)", [RunCommand]>;
 defm out : Value<"out", "FILE", "write out and lse as safetensors", [RunCommand]>;
 def save_kept : Switch<"save-kept", "add to --out the kept relation, uint8 [heads, q tokens, kv tokens]; at most 1 GiB", [RunCommand]>;
+def no_dense : Switch<"no-dense", "do not run dense attention: no kept mass, no error", [RunCommand, ShowCommand]>;
 def json : Switch<"json", "print one JSON object instead of a table", [RunCommand]>;
 
 // What to draw.

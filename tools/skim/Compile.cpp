@@ -1,0 +1,122 @@
+// `skim compile`: a pattern to an intermediate form, assembly or an object file.
+#include "tools/skim/Failure.h"
+#include "tools/skim/PatternSource.h"
+#include "tools/skim/Settings.h"
+#include "tools/skim/Subcommands.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace skim::tool {
+namespace {
+
+constexpr llvm::StringLiteral targets = "cpu, x86-64-v2, x86-64-v3, x86-64-v4, aarch64";
+
+llvm::Error checkTarget(llvm::StringRef target) {
+  llvm::SmallVector<llvm::StringRef> known;
+  targets.split(known, ", ");
+  if (llvm::is_contained(known, target))
+    return llvm::Error::success();
+  if (target.starts_with("sm_"))
+    return wrongInput("--target " + target +
+                      ": this build of skim compiles for no GPU; expected one of " + targets);
+  return wrongInput("--target: unknown target '" + target + "'; expected one of " + targets);
+}
+
+llvm::Expected<Stage> stageOf(llvm::StringRef form) {
+  constexpr llvm::StringLiteral forms = "skim, plan, tile, llvm, asm, object";
+  std::optional<Stage> stage = llvm::StringSwitch<std::optional<Stage>>(form)
+                                   .Case("skim", Stage::Skim)
+                                   .Case("plan", Stage::Plan)
+                                   .Case("tile", Stage::Tile)
+                                   .Case("llvm", Stage::Llvm)
+                                   .Case("asm", Stage::Assembly)
+                                   .Case("object", Stage::Object)
+                                   .Default(std::nullopt);
+  if (stage)
+    return *stage;
+  if (form == "ptx" || form == "cubin" || form == "bundle")
+    return wrongInput("--emit " + form + ": this build of skim compiles for no GPU and writes no " +
+                      "bundles; expected one of " + forms);
+  return wrongUsage("--emit: expected one of " + forms + " but got '" + form + "'");
+}
+
+llvm::Expected<CompileOptions> readProblem(const Options &options) {
+  CompileOptions result;
+  struct Count {
+    OptionId id;
+    int64_t otherwise, least, most;
+    int64_t *value;
+  };
+  int64_t pageSize = 0;
+  Count counts[] = {{OPT_kv_heads, 1, 1, 65536, &result.kvHeads},
+                    {OPT_query_heads, 0, 1, 65536, &result.queryHeads},
+                    {OPT_head_dim, 128, 1, 65536, &result.headDim},
+                    {OPT_value_dim, 0, 1, 65536, &result.valueDim},
+                    {OPT_page_size, 0, 0, INT32_MAX, &pageSize}};
+  for (const Count &count : counts) {
+    llvm::Expected<int64_t> value =
+        options.number(count.id, count.otherwise, count.least, count.most);
+    if (!value)
+      return value.takeError();
+    *count.value = *value;
+  }
+  if (result.queryHeads == 0)
+    result.queryHeads = result.kvHeads;
+  if (result.queryHeads % result.kvHeads != 0)
+    return wrongUsage("--query-heads: expected a multiple of the " + llvm::Twine(result.kvHeads) +
+                      " KV heads but got " + llvm::Twine(result.queryHeads));
+  result.pageSize = pageSize;
+  llvm::Expected<llvm::StringRef> dtype = options.choice(OPT_dtype, "bf16", {"bf16", "f16", "f32"});
+  if (!dtype)
+    return dtype.takeError();
+  result.dtype = *parseDType(std::string_view(*dtype));
+  return result;
+}
+
+llvm::Error writeOutput(llvm::StringRef path, const std::string &bytes) {
+  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
+    stream << bytes;
+    return llvm::Error::success();
+  });
+  if (error)
+    return environmentFailed("cannot write '" + path + "': " + llvm::toString(std::move(error)));
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Error compile(const Options &options) {
+  llvm::Expected<CompileOptions> problem = readProblem(options);
+  if (!problem)
+    return problem.takeError();
+  llvm::Expected<Stage> stage = stageOf(options.text(OPT_emit, "object"));
+  if (!stage)
+    return stage.takeError();
+  problem->target = options.text(OPT_target, "cpu").str();
+  if (llvm::Error error = checkTarget(problem->target))
+    return error;
+  if (*stage == Stage::Object && !options.has(OPT_output))
+    return wrongUsage("expected -o FILE for an object file");
+  llvm::Expected<std::vector<Setting>> given = options.settings();
+  if (!given)
+    return given.takeError();
+
+  auto source = PatternSource::load(options.file(), options.text(OPT_pattern));
+  if (!source)
+    return source.takeError();
+  problem->pattern = (*source)->entry().name;
+  auto settings = matchConstants((*source)->entry(), *given);
+  if (!settings)
+    return settings.takeError();
+  for (const auto &[name, setting] : *settings)
+    problem->constants[name] = setting.values.front();
+  Expected<std::string> text =
+      Compiler().emit((*source)->variant(Variant::Asked), *problem, *stage);
+  if (!text)
+    return wrongInput(text.status().message());
+  return writeOutput(options.text(OPT_output, "-"), *text);
+}
+
+} // namespace skim::tool

@@ -1,0 +1,57 @@
+// One run of a pattern over a batch, on any device, and what came of it.
+#ifndef SKIM_TOOLS_SKIM_JOB_H
+#define SKIM_TOOLS_SKIM_JOB_H
+
+#include "tools/skim/HostBatch.h"
+#include "tools/skim/PatternSource.h"
+#include "tools/skim/Settings.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace skim::tool {
+
+enum class Device { Cpu, Reference };
+
+/// The device of `--device`; fails with EnvironmentFailed for one that is not here.
+llvm::Expected<Device> deviceOf(const Options &options);
+
+struct Job {
+  const PatternSource &source;
+  HostBatch &batch;
+  const std::map<std::string, ParameterSetting> &settings;
+  Device device = Device::Cpu;
+  int64_t layer = 0;
+  int64_t threads = 0; ///< 0: one for each core.
+  int64_t repeat = 1;
+  bool wantKept = false;
+};
+
+struct Outcome {
+  std::vector<float> out; ///< [query tokens, query heads, value dim]
+  std::vector<float> lse; ///< [query heads, query tokens]
+  /// [query heads, query tokens, longest kv_len] bytes, where the job wants it.
+  std::vector<uint8_t> kept;
+  int64_t keptPairs = 0;
+  int64_t restEntries = 0;
+  /// Work of a device that walks tiles.
+  std::optional<int64_t> tilesVisited, tilesMasked;
+  double compileSeconds = 0;
+  double selectionSeconds = 0; ///< Median over the repeats, as the next.
+  double attentionSeconds = 0;
+  /// Not empty when the run finished but met values out of range.
+  std::string problem;
+};
+
+llvm::Expected<Outcome> run(const Job &job, Variant variant);
+llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant);
+llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant);
+
+/// Bytes of a kept relation; fails where they are more than the tool will hold.
+llvm::Expected<int64_t> keptBytes(const HostBatch &batch);
+
+} // namespace skim::tool
+
+#endif // SKIM_TOOLS_SKIM_JOB_H

@@ -1,0 +1,98 @@
+#include "tools/skim/PatternSource.h"
+
+#include "tools/skim/Failure.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
+
+namespace skim::tool {
+namespace {
+
+using Kind = text::Item::Kind;
+
+bool has(const text::Pattern &pattern, Kind kind) {
+  return llvm::any_of(pattern.items, [&](const text::Item &item) { return item.kind == kind; });
+}
+
+/// Clauses that a variant leaves out.
+bool isDropped(Kind kind, Variant variant) {
+  switch (kind) {
+  case Kind::RestMean:
+    return variant != Variant::Asked;
+  case Kind::SinkLogit:
+    return variant == Variant::KeysAlone || variant == Variant::DenseKeysAlone;
+  case Kind::Skip:
+  case Kind::DenseWhen:
+  case Kind::Compact:
+    return variant == Variant::Dense || variant == Variant::DenseKeysAlone;
+  default:
+    return false;
+  }
+}
+
+} // namespace
+
+llvm::Expected<std::unique_ptr<PatternSource>> PatternSource::load(llvm::StringRef path,
+                                                                   llvm::StringRef name) {
+  auto source = std::make_unique<PatternSource>();
+  text::Diagnostics &diagnostics = source->diagnostics;
+  source->program = text::loadFile(path, diagnostics);
+  if (!diagnostics.hasErrors())
+    source->pattern = text::findEntry(source->program, name, diagnostics);
+  if (diagnostics.hasErrors() || !source->pattern) {
+    diagnostics.print(llvm::errs(), llvm::errs().has_colors());
+    return alreadyReported();
+  }
+  unsigned buffer = diagnostics.sources().FindBufferContainingLoc(source->pattern->range.Start);
+  const llvm::MemoryBuffer *memory = diagnostics.sources().getMemoryBuffer(buffer);
+  source->source = memory->getBuffer();
+  source->path = memory->getBufferIdentifier().str();
+  return source;
+}
+
+bool PatternSource::isCausal() const { return !has(*pattern, Kind::Noncausal); }
+
+std::set<std::string> PatternSource::inputNames() const {
+  std::set<std::string> names;
+  for (const auto &file : program.files)
+    for (const auto &each : file->tree.patterns)
+      for (const text::Item &item : each->items)
+        if (item.kind == Kind::Input) {
+          names.insert(item.name);
+          if (item.type.element == text::TypeSyntax::Element::List)
+            names.insert(item.name + "_counts");
+        }
+  return names;
+}
+
+Pattern PatternSource::variant(Variant variant) const {
+  bool dense = variant == Variant::Dense || variant == Variant::DenseKeysAlone;
+  std::string edited;
+  const char *done = source.begin();
+  auto replace = [&](llvm::SMRange range, llvm::StringRef by) {
+    edited.append(done, range.Start.getPointer());
+    edited.append(by);
+    done = range.End.getPointer();
+  };
+  // The items stand in the order of the source.
+  for (const text::Item &item : pattern->items) {
+    if (isDropped(item.kind, variant))
+      replace(item.range, "");
+    else if (item.kind == Kind::Keep && dense)
+      replace(item.value->range, "true");
+  }
+  edited.append(done, source.end());
+  return Pattern::fromText(std::move(edited), path);
+}
+
+bool PatternSource::isSame(Variant variant, Variant base) const {
+  auto kept = [](Variant v) { return v == Variant::Dense || v == Variant::DenseKeysAlone; };
+  if (kept(variant) != kept(base))
+    return false;
+  return llvm::none_of(pattern->items, [&](const text::Item &item) {
+    return isDropped(item.kind, variant) != isDropped(item.kind, base);
+  });
+}
+
+} // namespace skim::tool

@@ -1,0 +1,52 @@
+// A pattern file and the variants of it that a comparison with dense attention needs.
+#ifndef SKIM_TOOLS_SKIM_PATTERNSOURCE_H
+#define SKIM_TOOLS_SKIM_PATTERNSOURCE_H
+
+#include "codegen/Compiler.h"
+#include "frontends/text/Diagnostics.h"
+#include "frontends/text/Loader.h"
+
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <set>
+#include <string>
+
+namespace skim::tool {
+
+enum class Variant {
+  Asked,     ///< As written.
+  KeysAlone, ///< Without rest entries and sink: its log-sum-exp is that of the kept keys.
+  Dense,     ///< Every visible key is kept; score changes and sinks stay.
+  DenseKeysAlone,
+};
+
+class PatternSource {
+public:
+  /// Parses the file and what it imports. Prints the diagnostics, and fails when there is
+  /// an error among them. `name` chooses a pattern of the file; empty takes the last.
+  static llvm::Expected<std::unique_ptr<PatternSource>> load(llvm::StringRef path,
+                                                             llvm::StringRef name);
+
+  const text::Pattern &entry() const { return *pattern; }
+  bool isCausal() const;
+  /// Names of the inputs of all patterns of the files, callees' ones included.
+  std::set<std::string> inputNames() const;
+
+  /// The file with the clauses of the entry changed to those of `variant`.
+  Pattern variant(Variant variant) const;
+  /// Whether `variant` is the same as what `base` is.
+  bool isSame(Variant variant, Variant base) const;
+
+private:
+  text::Diagnostics diagnostics;
+  text::Program program;
+  const text::Pattern *pattern = nullptr;
+  /// The file that holds the entry.
+  std::string path;
+  llvm::StringRef source;
+};
+
+} // namespace skim::tool
+
+#endif // SKIM_TOOLS_SKIM_PATTERNSOURCE_H

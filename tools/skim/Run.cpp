@@ -1,0 +1,209 @@
+// `skim run`: runs a pattern over real queries, keys and values and says what it cost.
+#include "tools/skim/Comparison.h"
+#include "tools/skim/Failure.h"
+#include "tools/skim/Job.h"
+#include "tools/skim/Subcommands.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace skim::tool {
+namespace {
+
+struct Report {
+  const Job &job;
+  const Outcome &outcome;
+  /// Empty with --no-dense.
+  std::optional<Comparison> comparison;
+
+  int64_t visible() const { return visiblePairs(job.batch, job.source.isCausal()); }
+  /// Kept over visible pairs; 1 where nothing is visible.
+  double density() const {
+    return visible() == 0 ? 1 : double(outcome.keptPairs) / double(visible());
+  }
+  llvm::StringRef device() const { return job.device == Device::Cpu ? "cpu" : "reference"; }
+};
+
+llvm::json::Value orNull(const std::optional<double> &value) {
+  return value ? llvm::json::Value(*value) : llvm::json::Value(nullptr);
+}
+llvm::json::Value orNull(const std::optional<int64_t> &value) {
+  return value ? llvm::json::Value(*value) : llvm::json::Value(nullptr);
+}
+
+void printJson(const Report &report) {
+  const HostBatch &batch = report.job.batch;
+  const Outcome &outcome = report.outcome;
+  llvm::json::Array masses;
+  llvm::json::Array errors;
+  if (report.comparison)
+    for (const HeadComparison &head : report.comparison->heads) {
+      masses.push_back(orNull(head.keptMass));
+      errors.push_back(orNull(head.error));
+    }
+  bool compared = report.comparison.has_value();
+  llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
+  json.object([&] {
+    json.attribute("pattern", report.job.source.entry().name);
+    json.attribute("call", callText(report.job.source.entry(), report.job.settings));
+    json.attribute("device", report.device());
+    json.attribute("requests", batch.requests());
+    json.attribute("query_tokens", batch.queryTokens());
+    json.attribute("key_tokens", batch.keyTokens());
+    json.attribute("query_heads", batch.queryHeads);
+    json.attribute("kv_heads", batch.kvHeads);
+    json.attribute("head_dim", batch.headDim);
+    json.attribute("value_dim", batch.valueDim);
+    json.attribute("dtype", dtypeName(batch.dtype));
+    json.attribute("page_size", batch.pageSize);
+    json.attribute("visible_pairs", report.visible());
+    json.attribute("kept_pairs", outcome.keptPairs);
+    json.attribute("density", report.density());
+    json.attribute("rest_entries", outcome.restEntries);
+    json.attribute("kept_mass", compared ? orNull(report.comparison->keptMass) : nullptr);
+    json.attribute("kept_mass_per_head", compared ? llvm::json::Value(std::move(masses)) : nullptr);
+    json.attribute("error", compared ? orNull(report.comparison->error) : nullptr);
+    json.attribute("error_per_head", compared ? llvm::json::Value(std::move(errors)) : nullptr);
+    json.attribute("tiles_visited", orNull(outcome.tilesVisited));
+    json.attribute("tiles_masked", orNull(outcome.tilesMasked));
+    json.attribute("compile_seconds", outcome.compileSeconds);
+    json.attribute("selection_seconds", outcome.selectionSeconds);
+    json.attribute("attention_seconds", outcome.attentionSeconds);
+  });
+  llvm::outs() << '\n';
+}
+
+std::string percent(const std::optional<double> &share) {
+  return share ? llvm::formatv("{0:F1} %", *share * 100).str() : "-";
+}
+std::string scientific(const std::optional<double> &value) {
+  std::string text = "-";
+  if (value) {
+    text.clear();
+    llvm::raw_string_ostream(text) << llvm::format("%.1e", *value);
+  }
+  return text;
+}
+std::string milliseconds(double seconds) { return llvm::formatv("{0:F1} ms", seconds * 1e3); }
+
+void printTable(const Report &report) {
+  const HostBatch &batch = report.job.batch;
+  const Outcome &outcome = report.outcome;
+  llvm::raw_ostream &os = llvm::outs();
+  auto row = [&](llvm::StringRef name, const std::string &value, llvm::StringRef meaning = "") {
+    os << llvm::left_justify(name, 11);
+    if (meaning.empty())
+      os << value << '\n';
+    else
+      os << llvm::left_justify(value, 10) << meaning << '\n';
+  };
+  row("pattern", callText(report.job.source.entry(), report.job.settings));
+  row("batch",
+      llvm::formatv("{0} request{1}, {2} query and {3} key tokens; {4} query and {5} KV heads of "
+                    "dimension {6}, {7}",
+                    batch.requests(), batch.requests() == 1 ? "" : "s", batch.queryTokens(),
+                    batch.keyTokens(), batch.queryHeads, batch.kvHeads, batch.headDim,
+                    dtypeName(batch.dtype)));
+  row("device", report.device().str());
+  row("density", percent(report.density()), "kept pairs of the visible ones");
+  if (report.comparison) {
+    row("kept mass", percent(report.comparison->keptMass),
+        "share of dense attention on kept keys, mean over the heads");
+    row("error", scientific(report.comparison->error),
+        "max |out - dense| / max |dense|, worst head");
+  }
+  if (outcome.restEntries > 0)
+    row("rest", std::to_string(outcome.restEntries), "pooled blocks that entered by their mean");
+  if (outcome.tilesVisited)
+    row("tiles", llvm::formatv("{0} visited, {1} of them masked", *outcome.tilesVisited,
+                               *outcome.tilesMasked));
+  row("time", llvm::formatv(
+                  "compile {0}, selection {1}, attention {2}", milliseconds(outcome.compileSeconds),
+                  milliseconds(outcome.selectionSeconds), milliseconds(outcome.attentionSeconds)));
+  if (!report.comparison)
+    return;
+  os << "\nhead  kept mass    error\n";
+  for (size_t head = 0; head < report.comparison->heads.size(); ++head)
+    os << llvm::format("%4zu", head)
+       << llvm::right_justify(percent(report.comparison->heads[head].keptMass), 11)
+       << llvm::right_justify(scientific(report.comparison->heads[head].error), 9) << '\n';
+}
+
+llvm::Error writeResults(llvm::StringRef path, const HostBatch &batch, const Outcome &outcome) {
+  auto tensor = [](const char *name, ElementType type, std::vector<int64_t> shape,
+                   const auto &values) {
+    return Tensor{name, type, std::move(shape), reinterpret_cast<const char *>(values.data()),
+                  static_cast<int64_t>(values.size() * sizeof(values[0]))};
+  };
+  std::vector<Tensor> tensors = {
+      tensor("out", ElementType::F32, {batch.queryTokens(), batch.queryHeads, batch.valueDim},
+             outcome.out),
+      tensor("lse", ElementType::F32, {batch.queryHeads, batch.queryTokens()}, outcome.lse)};
+  if (!outcome.kept.empty())
+    tensors.push_back(tensor("kept", ElementType::U8,
+                             {batch.queryHeads, batch.queryTokens(), batch.longestKv()},
+                             outcome.kept));
+  return writeSafetensors(path, tensors);
+}
+
+} // namespace
+
+llvm::Error runPattern(const Options &options) {
+  if (!options.has(OPT_qkv))
+    return wrongUsage("expected --qkv FILE, the queries, keys and values to run on");
+  if (options.has(OPT_save_kept) && !options.has(OPT_out))
+    return wrongUsage("--save-kept adds to the file of --out; expected --out FILE");
+  llvm::Expected<Device> device = deviceOf(options);
+  if (!device)
+    return device.takeError();
+  llvm::Expected<int64_t> layer = options.number(OPT_layer, 0, 0, INT32_MAX);
+  if (!layer)
+    return layer.takeError();
+  llvm::Expected<int64_t> threads = options.number(OPT_threads, 0, 1, 4096);
+  if (!threads)
+    return threads.takeError();
+  llvm::Expected<int64_t> repeat = options.number(OPT_repeat, 1, 1, 1'000'000);
+  if (!repeat)
+    return repeat.takeError();
+  llvm::Expected<int64_t> tokens = options.number(OPT_tokens, 0, 1, INT32_MAX);
+  if (!tokens)
+    return tokens.takeError();
+  llvm::Expected<std::vector<Setting>> given = options.settings();
+  if (!given)
+    return given.takeError();
+
+  auto source = PatternSource::load(options.file(), options.text(OPT_pattern));
+  if (!source)
+    return source.takeError();
+  auto settings = matchSettings((*source)->entry(), *given);
+  if (!settings)
+    return settings.takeError();
+  llvm::Expected<HostBatch> batch =
+      HostBatch::read(options.text(OPT_qkv), options.text(OPT_inputs), *tokens);
+  if (!batch)
+    return batch.takeError();
+
+  Job job{**source, *batch,   *settings, *device,
+          *layer,   *threads, *repeat,   options.has(OPT_save_kept)};
+  llvm::Expected<Outcome> outcome = run(job, Variant::Asked);
+  if (!outcome)
+    return outcome.takeError();
+  if (options.has(OPT_out))
+    if (llvm::Error error = writeResults(options.text(OPT_out), *batch, *outcome))
+      return error;
+  Report report{job, *outcome, std::nullopt};
+  if (!options.has(OPT_no_dense)) {
+    llvm::Expected<Comparison> comparison = compareWithDense(job, *outcome);
+    if (!comparison)
+      return comparison.takeError();
+    report.comparison = std::move(*comparison);
+  }
+  if (options.has(OPT_json))
+    printJson(report);
+  else
+    printTable(report);
+  return outcome->problem.empty() ? llvm::Error::success() : wrongInput(outcome->problem);
+}
+
+} // namespace skim::tool

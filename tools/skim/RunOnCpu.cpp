@@ -1,0 +1,174 @@
+// Compiles a job for the CPU and runs it there.
+#include "tools/skim/Failure.h"
+#include "tools/skim/Job.h"
+
+#include "codegen/Compiler.h"
+#include "runtime/LaunchPlan.h"
+
+#include <skim/Kernel.h>
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+
+namespace skim::tool {
+namespace {
+
+llvm::Error failed(const Status &status) {
+  return status.code() == StatusCode::Environment ? environmentFailed(status.message())
+                                                  : wrongInput(status.message());
+}
+
+CompileOptions compileOptions(const Job &job) {
+  CompileOptions options;
+  options.pattern = job.source.entry().name;
+  options.queryHeads = job.batch.queryHeads;
+  options.kvHeads = job.batch.kvHeads;
+  options.headDim = job.batch.headDim;
+  options.valueDim = job.batch.valueDim;
+  options.dtype = job.batch.dtype;
+  options.pageSize = job.batch.pageSize;
+  options.writesKept = job.wantKept;
+  for (const auto &[name, setting] : job.settings)
+    if (setting.isConstexpr)
+      options.constants[name] = setting.values.front();
+  return options;
+}
+
+ParameterValue valueOf(const ParameterDescription &parameter, const ParameterSetting &setting) {
+  const std::vector<double> &values = setting.values;
+  if (values.size() == 1)
+    switch (parameter.type) {
+    case ParameterType::Index:
+      return static_cast<int64_t>(values.front());
+    case ParameterType::F32:
+      return values.front();
+    case ParameterType::Bool:
+      return values.front() != 0;
+    }
+  switch (parameter.type) {
+  case ParameterType::Index:
+    return std::vector<int64_t>(values.begin(), values.end());
+  case ParameterType::Bool:
+    return std::vector<bool>(values.begin(), values.end());
+  case ParameterType::F32:
+    break;
+  }
+  return values;
+}
+
+/// A variant may leave a parameter or an input unused: the launch plan says what is needed.
+Parameters parametersFor(const LaunchPlan &plan, const Job &job) {
+  Parameters parameters;
+  for (const ParameterDescription &parameter : plan.parameters) {
+    auto setting = job.settings.find(parameter.name);
+    if (setting != job.settings.end())
+      parameters.push_back({parameter.name, valueOf(parameter, setting->second)});
+  }
+  return parameters;
+}
+
+llvm::Error addInputs(const LaunchPlan &plan, HostBatch &batch, Operands &operands) {
+  for (const InputDescription &description : plan.inputs) {
+    llvm::Expected<std::optional<NamedTensor>> input = batch.input(description.name);
+    if (!input)
+      return input.takeError();
+    // What is missing the runtime names, with the shape it expects.
+    if (*input)
+      operands.inputs.push_back(std::move(**input));
+  }
+  return llvm::Error::success();
+}
+
+double median(std::vector<double> values) {
+  auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+struct Workspace {
+  explicit Workspace(int64_t bytes)
+      : storage(std::make_unique_for_overwrite<std::byte[]>(bytes + Plan::kWorkspaceAlignment)) {
+    void *start = storage.get();
+    size_t room = bytes + Plan::kWorkspaceAlignment;
+    std::align(Plan::kWorkspaceAlignment, bytes, start, room);
+    span = {static_cast<std::byte *>(start), static_cast<size_t>(bytes)};
+  }
+
+  std::unique_ptr<std::byte[]> storage;
+  std::span<std::byte> span;
+};
+
+} // namespace
+
+llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant) {
+  HostBatch &batch = job.batch;
+  Outcome outcome;
+  auto start = std::chrono::steady_clock::now();
+  std::string warnings;
+  Expected<Kernel> kernel = Compiler().compile(job.source.variant(variant), compileOptions(job),
+                                               variant == Variant::Asked ? &warnings : nullptr);
+  if (!kernel)
+    return failed(kernel.status());
+  llvm::errs() << warnings;
+  outcome.compileSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  Operands operands = batch.operands();
+  operands.layer = job.layer;
+  if (llvm::Error error = addInputs(kernel->launchPlan(), batch, operands))
+    return error;
+  outcome.out.resize(batch.queryTokens() * batch.queryHeads * batch.valueDim);
+  outcome.lse.resize(batch.queryHeads * batch.queryTokens());
+  operands.out = TensorView::contiguous(outcome.out.data(), DType::F32,
+                                        {batch.queryTokens(), batch.queryHeads, batch.valueDim});
+  operands.lse = TensorView::contiguous(outcome.lse.data(), DType::F32,
+                                        {batch.queryHeads, batch.queryTokens()});
+  RunOptions options;
+  options.threads = job.threads;
+  if (job.wantKept) {
+    llvm::Expected<int64_t> bytes = keptBytes(batch);
+    if (!bytes)
+      return bytes.takeError();
+    outcome.kept.resize(*bytes);
+    options.kept = TensorView::contiguous(
+        outcome.kept.data(), DType::U8, {batch.queryHeads, batch.queryTokens(), batch.longestKv()});
+  }
+
+  Expected<BatchShape> shape = BatchShape::of(operands.cuSeqlensQ, operands.kvLens);
+  if (!shape)
+    return failed(shape.status());
+  Expected<Plan> plan = kernel->plan(*shape);
+  if (!plan)
+    return failed(plan.status());
+  Workspace workspace(plan->workspaceBytes());
+  Parameters parameters = parametersFor(kernel->launchPlan(), job);
+  std::vector<double> kernelSeconds(kernel->launchPlan().kernels.size());
+  options.kernelSeconds = kernelSeconds;
+  std::vector<double> selection;
+  std::vector<double> attention;
+  for (int64_t i = 0; i < job.repeat; ++i) {
+    skim_statistics statistics = {};
+    options.statistics = &statistics;
+    Status status = kernel->run(*plan, operands, parameters, workspace.span, options);
+    if (!status && status.code() != StatusCode::DataOutOfRange)
+      return failed(status);
+    outcome.problem = status.message();
+    outcome.keptPairs = statistics.pairs_kept;
+    outcome.restEntries = statistics.rest_entries;
+    outcome.tilesVisited = statistics.tiles_visited;
+    outcome.tilesMasked = statistics.tiles_masked;
+    // The attention is the last kernel; what comes before decides what it visits.
+    attention.push_back(kernelSeconds.back());
+    selection.push_back(std::accumulate(kernelSeconds.begin(), kernelSeconds.end() - 1, 0.0));
+  }
+  outcome.selectionSeconds = median(selection);
+  outcome.attentionSeconds = median(attention);
+  return outcome;
+}
+
+} // namespace skim::tool

@@ -1,0 +1,17 @@
+// The subcommands of `skim`, one file each.
+#ifndef SKIM_TOOLS_SKIM_SUBCOMMANDS_H
+#define SKIM_TOOLS_SKIM_SUBCOMMANDS_H
+
+#include "tools/skim/Options.h"
+
+#include "llvm/Support/Error.h"
+
+namespace skim::tool {
+
+llvm::Error compile(const Options &options);
+llvm::Error runPattern(const Options &options);
+llvm::Error show(const Options &options);
+
+} // namespace skim::tool
+
+#endif // SKIM_TOOLS_SKIM_SUBCOMMANDS_H
