@@ -44,7 +44,7 @@ typedef struct skim_parameter {
 
 /* An input of the pattern, or a buffer of the workspace. Axes are always
  * (request, head, query-like, key-like); an absent axis has extent 1 and stride 0.
- * Strides count elements. The query-like axis of an input starts at the block of
+ * Strides count elements; a cell of several elements holds them side by side. The query-like axis of an input starts at the block of
  * the call's first row, the key-like axis at key 0. */
 typedef struct skim_buffer {
   void *data;
@@ -117,8 +117,8 @@ typedef struct skim_kernel_args {
   int64_t kept_head_stride;
 } skim_kernel_args;
 
-/* A kernel on the CPU: runs `count` work items. `statistics` of item i is
- * args->statistics[first + i]. Safe to call from many threads on disjoint items. */
+/* A kernel on the CPU: runs items[first] to items[first + count - 1]. The statistics of
+ * items[i] go to args->statistics[i]. Safe to call from many threads on disjoint items. */
 typedef void (*skim_cpu_kernel)(const skim_kernel_args *args, const skim_work_item *items,
                                 int64_t first, int64_t count);
 

@@ -1,0 +1,74 @@
+// Constraints of loads and stores.
+#include "dialect/Tile/ProgramOps.h"
+
+using namespace mlir;
+using namespace skim::tile;
+
+static LogicalResult requireShape(Operation *op, int64_t rows, int64_t columns, int64_t gotRows,
+                                  int64_t gotColumns) {
+  if (rows == gotRows && columns == gotColumns)
+    return success();
+  return op->emitOpError() << "expected a tile of " << rows << "x" << columns << " but got "
+                           << gotRows << "x" << gotColumns;
+}
+
+LogicalResult LoadQueriesOp::verify() {
+  // load_queries_c1
+  if (failed(requireItems(*this, ItemAxis::Queries, "loading queries")) ||
+      failed(requireItems(*this, HeadKind::Query, "loading queries")))
+    return failure();
+  // load_queries_c2
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (!program)
+    return success();
+  return requireShape(*this, program.getSchedule().getRows(), program.getProblem().getHeadDim(),
+                      getQueries().getType().getRows(), getQueries().getType().getColumns());
+}
+
+LogicalResult IssueLoadOp::verify() {
+  // issue_load_c1
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (!program)
+    return success();
+  ProblemAttr problem = program.getProblem();
+  int64_t columns = getOperand() == Operand::Keys ? problem.getHeadDim() : problem.getValueDim();
+  return requireShape(*this, program.getSchedule().getKeys(), columns,
+                      getTile().getType().getRows(), getTile().getType().getColumns());
+}
+
+LogicalResult LoadCellOp::verify() {
+  // load_cell_c2
+  if (getDiagonal() && (getQueryCell() != 0 || getKeyCell() != 1))
+    return emitOpError() << "expected cells (0, 1) with 'diagonal' but got (" << getQueryCell()
+                         << ", " << getKeyCell() << ")";
+  // load_cell_c1
+  return requireItems(*this, getHead(), "an array with heads");
+}
+
+LogicalResult StoreCellOp::verify() {
+  // store_cell_c1
+  if (failed(requireItems(*this, ItemAxis::Queries, "storing cells")))
+    return failure();
+  // store_cell_c2
+  FragmentType type = getCells().getType();
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  bool rowsFit =
+      type.getRows() == 1 || !program || type.getRows() == program.getSchedule().getRows();
+  if (type.getColumns() != 1 || !rowsFit || !type.getElement().isInteger(1))
+    return emitOpError() << "expected one column of i1 with 1 or all rows of the tile but got "
+                         << type;
+  return success();
+}
+
+LogicalResult FinishOp::verify() {
+  // finish_c2
+  if (failed(requireItems(*this, ItemAxis::Queries, "storing output")) ||
+      failed(requireItems(*this, HeadKind::Query, "storing output")))
+    return failure();
+  // finish_c1
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (!program)
+    return success();
+  return requireShape(*this, program.getSchedule().getRows(), program.getProblem().getValueDim(),
+                      getState().getType().getRows(), getState().getType().getColumns());
+}

@@ -1,0 +1,71 @@
+// Constraints of covers, lists, selections and pools.
+#include "dialect/Tile/ProgramOps.h"
+
+using namespace mlir;
+using namespace skim::tile;
+
+/// Items run along queries whose tile height is the query cell, or along nothing where there
+/// is no query cell.
+static LogicalResult requireRowOfCells(Operation *op, int64_t queryCell) {
+  if (queryCell == 0)
+    return requireItems(op, ItemAxis::None, "a row without a query axis");
+  if (failed(requireItems(op, ItemAxis::Queries, "a row of a query cell")))
+    return failure();
+  auto program = op->getParentOfType<ProgramOp>();
+  if (program && program.getSchedule().getRows() != queryCell)
+    return op->emitOpError() << "expected a schedule with 'rows = " << queryCell << "' but got "
+                             << program.getSchedule().getRows();
+  return success();
+}
+
+LogicalResult AnyOp::verify() {
+  // any_c3
+  FragmentType type = getCells().getType();
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  bool rowsFit =
+      type.getRows() == 1 || !program || type.getRows() == program.getSchedule().getRows();
+  if (type.getColumns() != 1 || !rowsFit || !type.getElement().isInteger(1))
+    return emitOpError() << "expected one column of i1 with 1 or all rows of the tile but got "
+                         << type;
+  return success();
+}
+
+LogicalResult AnyOp::verifyRegions() {
+  // any_c1, any_c2
+  Type index = IndexType::get(getContext()), i1 = IntegerType::get(getContext(), 1);
+  return verifyScalarRegion(getBody(), {index, index}, i1);
+}
+
+LogicalResult ScatterListOp::verify() {
+  // scatter_list_c1
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (program && program.getItems().getHead() != getHead())
+    return emitOpError() << "expected work items with 'head = " << stringifyHeadKind(getHead())
+                         << "' but got '" << stringifyHeadKind(program.getItems().getHead()) << "'";
+  // scatter_list_c2
+  return requireRowOfCells(*this, getQueryCell());
+}
+
+LogicalResult SelectOp::verify() {
+  // select_c3
+  if (getDiagonal() && (getQueryCell() != 0 || getKeyCell() != 1))
+    return emitOpError() << "expected cells (0, 1) with 'diagonal' but got (" << getQueryCell()
+                         << ", " << getKeyCell() << ")";
+  // select_c4
+  return requireRowOfCells(*this, getQueryCell());
+}
+
+LogicalResult SelectOp::verifyRegions() {
+  // select_c1, select_c2
+  Type index = IndexType::get(getContext());
+  SmallVector<Type, 2> yielded = {Float32Type::get(getContext()),
+                                  IntegerType::get(getContext(), 1)};
+  return verifyScalarRegion(getBody(), {index, index}, yielded);
+}
+
+LogicalResult PoolOp::verify() {
+  // pool_c1
+  if (failed(requireItems(*this, ItemAxis::Keys, "pooling")))
+    return failure();
+  return requireItems(*this, HeadKind::Kv, "pooling");
+}

@@ -1,0 +1,11 @@
+// All operations, by subject.
+#ifndef SKIM_DIALECT_TILE_TILEOPS_TD
+#define SKIM_DIALECT_TILE_TILEOPS_TD
+
+include "dialect/Tile/ProgramOps.td"
+include "dialect/Tile/VisitOps.td"
+include "dialect/Tile/MemoryOps.td"
+include "dialect/Tile/ComputeOps.td"
+include "dialect/Tile/SelectOps.td"
+
+#endif // SKIM_DIALECT_TILE_TILEOPS_TD
