@@ -4,21 +4,17 @@
 #ifndef SKIM_REFERENCE_INTERPRETER_H
 #define SKIM_REFERENCE_INTERPRETER_H
 
-#include "frontends/text/Ast.h"
+#include "frontends/text/Loader.h"
 #include "reference/Problem.h"
-
-#include "llvm/ADT/ArrayRef.h"
 
 #include <variant>
 
 namespace skim::reference {
 
-/// Runs `pattern` over `problem`. `patterns` holds every pattern that a call may
-/// name, imported ones included. A pattern that the checker accepted gives a
-/// result; one that it would refuse may give an error or a result, but never a
-/// crash.
-std::variant<Result, Error> interpret(const text::Pattern &pattern,
-                                      llvm::ArrayRef<const text::Pattern *> patterns,
+/// Runs `pattern`, one of `program`, over `problem`. A pattern that the checker
+/// accepted gives a result; one that it would refuse may give an error or a
+/// result, but never a crash. Requests are independent of each other (rule 16).
+std::variant<Result, Error> interpret(const text::Program &program, const text::Pattern &pattern,
                                       const Problem &problem);
 
 } // namespace skim::reference

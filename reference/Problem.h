@@ -38,9 +38,9 @@ struct InputValue {
 };
 
 struct Problem {
-  Tokens q; ///< `[sum of q_len, query heads, head dim]`
-  Tokens k; ///< `[sum of kv_len, kv heads, head dim]`
-  Tokens v; ///< `[sum of kv_len, kv heads, value dim]`
+  Tokens q;                              ///< `[sum of q_len, query heads, head dim]`
+  Tokens k;                              ///< `[sum of kv_len, kv heads, head dim]`
+  Tokens v;                              ///< `[sum of kv_len, kv heads, value dim]`
   std::vector<int64_t> cuSeqlensQ = {0}; ///< `[requests + 1]`
   std::vector<int64_t> kvLens;           ///< `[requests]`
   /// Empty: 1 / sqrt(head dim).
@@ -64,7 +64,8 @@ struct Result {
   std::vector<uint8_t> kept;
   /// Kept over visible pairs for each query head; 1 where nothing is visible.
   std::vector<double> density;
-  std::vector<int64_t> restEntries; ///< Pooled blocks that entered, summed over rows, for each head.
+  std::vector<int64_t>
+      restEntries; ///< Pooled blocks that entered, summed over rows, for each head.
   /// `[requests][heads]`: ascending positions that `compact` gathers. Empty without the clause.
   std::vector<std::vector<std::vector<int64_t>>> compacted;
 

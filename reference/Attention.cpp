@@ -1,0 +1,188 @@
+#include "reference/Attention.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace skim::reference {
+
+namespace {
+
+/// One entry of a row's softmax: a kept key, or the mean of a block.
+struct Entry {
+  double logit;
+  llvm::ArrayRef<double> value;
+};
+
+class RequestAttention {
+public:
+  RequestAttention(const Request &request, const Problem &problem, const Clauses &clauses,
+                   Evaluator &evaluator, Result &result)
+      : request(request), problem(problem), clauses(clauses), result(result),
+        query(evaluator.query()), keys(evaluator.keys()), values(evaluator.values()),
+        logits(clauses.logit ? clauses.logit : evaluator.scores()) {
+    if (clauses.restKeys) {
+      Axes blocks{HeadAxis::KvHead, 0, clauses.restKeys, false};
+      keyMeans = reduce(Reduction::Mean, *keys, blocks);
+      valueMeans = reduce(Reduction::Mean, *values, blocks);
+    }
+  }
+
+  /// Rule 17, for one head.
+  bool isDense(int64_t head) const {
+    return clauses.denseWhen && isTrue(perHead(*clauses.denseWhen, head));
+  }
+
+  void keep(PairCounts &counts) {
+    Reader kept(*clauses.keep, pairs);
+    for (int64_t q = request.base(); q < request.kvLen; ++q) {
+      for (int64_t head = 0; head < request.queryHeads; ++head) {
+        kept.moveTo(head, q);
+        bool dense = isDense(head);
+        llvm::MutableArrayRef<uint8_t> row = keptRow(head, q);
+        for (int64_t k = 0; k < request.kvLen && request.sees(q, k); ++k) {
+          row[k] = dense || isTrue(kept.scalar(k));
+          counts.kept[head] += row[k];
+          counts.visible[head] += 1;
+        }
+      }
+    }
+  }
+
+  void compact() {
+    if (!clauses.compact)
+      return;
+    Reader set(*clauses.compact, Axes{HeadAxis::Head, 0, 1, false});
+    auto &lists = result.compacted[request.index];
+    for (int64_t head = 0; head < request.queryHeads; ++head) {
+      set.moveTo(head, 0);
+      bool dense = isDense(head);
+      for (int64_t k = 0; k < request.kvLen; ++k)
+        if (dense || isTrue(set.scalar(k)))
+          lists[head].push_back(k);
+    }
+  }
+
+  void run() {
+    int64_t tile = clauses.restKeys ? clauses.restQueries : 1;
+    int64_t first = request.firstQueryCell(tile);
+    for (int64_t head = 0; head < request.queryHeads; ++head) {
+      for (int64_t t = first; t < first + request.queryCells(tile); ++t) {
+        Span rows = request.rows(tile, t);
+        std::vector<int64_t> rest = restBlocks(head, rows);
+        result.restEntries[head] += rest.size() * (rows.end - rows.begin);
+        for (int64_t q = rows.begin; q < rows.end; ++q)
+          attendRow(head, q, rest);
+      }
+    }
+  }
+
+private:
+  static constexpr Axes pairs{HeadAxis::Head, 1, 1, false};
+
+  static double perHead(const Map &map, int64_t head) {
+    Reader reader(map, Axes{HeadAxis::Head, 0, 0, false});
+    reader.moveTo(head, 0);
+    return reader.scalar(0);
+  }
+
+  int64_t rowOf(int64_t q) const { return request.firstRow + q - request.base(); }
+
+  llvm::MutableArrayRef<uint8_t> keptRow(int64_t head, int64_t q) {
+    return llvm::MutableArrayRef<uint8_t>(result.kept)
+        .slice((head * result.tokens + rowOf(q)) * result.maxKvLen, result.maxKvLen);
+  }
+
+  /// Rule 11: blocks that all rows of the tile see whole and none keeps a key of.
+  std::vector<int64_t> restBlocks(int64_t head, Span rows) {
+    std::vector<int64_t> blocks;
+    if (!clauses.restKeys || isDense(head))
+      return blocks;
+    int64_t count = request.keyCells(Axes{HeadAxis::None, 0, clauses.restKeys, false});
+    for (int64_t block = 0; block < count; ++block) {
+      Span keysOf = request.keys(clauses.restKeys, block);
+      bool enters = true;
+      for (int64_t q = rows.begin; q < rows.end && enters; ++q) {
+        auto kept = keptRow(head, q).slice(keysOf.begin, keysOf.end - keysOf.begin);
+        enters =
+            request.sees(q, keysOf.end - 1) && llvm::none_of(kept, [](uint8_t x) { return x; });
+      }
+      if (enters)
+        blocks.push_back(block);
+    }
+    return blocks;
+  }
+
+  std::vector<Entry> entriesOf(int64_t head, int64_t q, llvm::ArrayRef<int64_t> rest) {
+    std::vector<Entry> entries;
+    int64_t kvHead = request.kvHeadOf(head), dim = values->dim;
+    Reader logit(*logits, pairs);
+    logit.moveTo(head, q);
+    llvm::ArrayRef<double> vectors = values->row(kvHead, 0);
+    llvm::ArrayRef<uint8_t> kept = keptRow(head, q);
+    for (int64_t k = 0; k < request.kvLen; ++k)
+      if (kept[k])
+        entries.push_back({logit.scalar(k), vectors.slice(k * dim, dim)});
+    for (int64_t block : rest) {
+      Span keysOf = request.keys(clauses.restKeys, block);
+      llvm::ArrayRef<double> mean = keyMeans->row(kvHead, 0).slice(block * keys->dim, keys->dim);
+      double score = *problem.softmaxScale * dot(query->row(head, q), mean);
+      entries.push_back({score + std::log(static_cast<double>(keysOf.end - keysOf.begin)),
+                         valueMeans->row(kvHead, 0).slice(block * dim, dim)});
+    }
+    // A logit that is not a number weighs nothing.
+    llvm::erase_if(entries, [](const Entry &entry) { return std::isnan(entry.logit); });
+    return entries;
+  }
+
+  /// Rule 10.
+  void attendRow(int64_t head, int64_t q, llvm::ArrayRef<int64_t> rest) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    int64_t row = rowOf(q);
+    double &lse = result.lse[head * result.tokens + row];
+    llvm::MutableArrayRef<double> out =
+        llvm::MutableArrayRef<double>(result.out)
+            .slice((row * result.heads + head) * result.valueDim, result.valueDim);
+    lse = -infinity;
+    llvm::fill(out, 0);
+
+    std::vector<Entry> entries = entriesOf(head, q, rest);
+    double sink = clauses.sinkLogit ? perHead(*clauses.sinkLogit, head) : -infinity;
+    if (std::isnan(sink))
+      sink = -infinity;
+    double largest = -infinity;
+    for (const Entry &entry : entries)
+      largest = std::max(largest, entry.logit);
+    if (largest == -infinity) // Nothing is kept, or nothing of what is has weight.
+      return;
+    largest = std::max(largest, sink);
+    double total = std::exp(sink - largest);
+    for (const Entry &entry : entries) {
+      double weight = std::exp(entry.logit - largest);
+      total += weight;
+      for (size_t i = 0; i < out.size(); ++i)
+        out[i] += weight * entry.value[i];
+    }
+    for (double &x : out)
+      x /= total;
+    lse = largest + std::log(total);
+  }
+
+  const Request &request;
+  const Problem &problem;
+  const Clauses &clauses;
+  Result &result;
+  MapPtr query, keys, values, logits, keyMeans, valueMeans;
+};
+
+} // namespace
+
+void attend(const Request &request, const Problem &problem, const Clauses &clauses,
+            Evaluator &evaluator, Result &result, PairCounts &counts) {
+  RequestAttention attention(request, problem, clauses, evaluator, result);
+  attention.keep(counts);
+  attention.compact();
+  attention.run();
+}
+
+} // namespace skim::reference

@@ -1,0 +1,41 @@
+// Reductions, softmax and smoothing (rules 2, 3, 5 and 6).
+#ifndef SKIM_REFERENCE_REDUCE_H
+#define SKIM_REFERENCE_REDUCE_H
+
+#include "reference/Map.h"
+
+namespace skim::reference {
+
+enum class Reduction { Sum, Mean, Max, Min, Var };
+
+/// Gathers the cells of `map` into the cells of `target`, whose axes are those of
+/// `map` removed, coarsened, or (`q - k`) joined into diagonals, all together.
+/// Undefined cells do not contribute; a cell to which nothing contributes is
+/// undefined. `Var` is the mean squared deviation. Vectors go by component.
+MapPtr reduce(Reduction kind, const Map &map, const Axes &target);
+
+/// exp(x - max) / sum over the defined cells of each row's key-like axis.
+class SoftmaxMap : public LazyMap {
+public:
+  explicit SoftmaxMap(MapPtr operand);
+
+private:
+  void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  MapPtr operand;
+};
+
+/// The mean of the defined cells at most `width / 2` away along the key-like axis,
+/// for each defined cell.
+class SmoothMap : public LazyMap {
+public:
+  SmoothMap(MapPtr operand, int64_t width);
+
+private:
+  void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  MapPtr operand;
+  int64_t width;
+};
+
+} // namespace skim::reference
+
+#endif // SKIM_REFERENCE_REDUCE_H
