@@ -1,0 +1,1 @@
+#include "frontends/cpp/Builder.h"
