@@ -1,0 +1,95 @@
+#include "passes/algebra/Cover.h"
+
+#include "passes/algebra/DisjunctiveForm.h"
+#include "passes/algebra/TileProjection.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+#include <utility>
+
+using llvm::FailureOr;
+using llvm::SmallVector;
+using mlir::AffineExpr;
+using mlir::IntegerSet;
+
+namespace skim {
+
+/// base <= q < kvLength and 0 <= k < kvLength
+static Conjunction existingPairs(const FormulaSymbols &symbols) {
+  LinearForm query = LinearForm::variable(kQueryPosition);
+  LinearForm key = LinearForm::variable(kKeyPosition);
+  LinearForm base = LinearForm::variable(kFirstSymbol + symbols.base);
+  LinearForm length = LinearForm::variable(kFirstSymbol + symbols.kvLength);
+  Conjunction pairs;
+  pairs.inequalities = {query - base, length - query + -1, key, length - key + -1};
+  return pairs;
+}
+
+FailureOr<Formula> coverFormula(mlir::Location location, const Formula &set, int64_t queryBlock,
+                                int64_t keyBlock, const FormulaSymbols &symbols,
+                                unsigned largestCount) {
+  if (queryBlock < 0 || keyBlock <= 0) {
+    mlir::emitError(location) << "expected blocks of at least 1 x 1 positions but got "
+                              << queryBlock << " x " << keyBlock;
+    return mlir::failure();
+  }
+  if (set.hasLiterals()) {
+    mlir::emitError(location) << "expected a set of positions and parameters alone to be covered "
+                                 "in closed form but got one that depends on inputs or scores";
+    return mlir::failure();
+  }
+  LinearSpace positions(kFirstSymbol + symbols.count);
+  Conjunction existing = existingPairs(symbols);
+  auto pairs = computeDisjunctiveForm(location, set, positions, existing, largestCount);
+  if (failed(pairs))
+    return mlir::failure();
+
+  // Rows that decide for themselves are tiles of one row.
+  TileShape shape{.rows = std::max<int64_t>(queryBlock, 1), .keys = keyBlock};
+  TileProjection projection(positions, symbols, shape, largestCount);
+  Conjunction domain;
+  for (const LinearForm &form : existing.inequalities)
+    domain.inequalities.push_back(projection.map(form));
+  Disjuncts blocks;
+  for (const Conjunction &conjunction : *pairs) {
+    if (failed(projection.project(conjunction, domain, blocks)) ||
+        blocks.size() > 4 * size_t(largestCount)) {
+      mlir::emitError(location) << "the set cannot be covered exactly: expected at most "
+                                << largestCount << " conjunctions but got more";
+      return mlir::failure();
+    }
+  }
+  removeContained(projection.getSpace(), blocks, Conjunction());
+
+  mlir::MLIRContext *context = location.getContext();
+  AffineExpr query = mlir::getAffineDimExpr(kQueryPosition, context);
+  AffineExpr key = mlir::getAffineDimExpr(kKeyPosition, context);
+  ExpressionWriter writer(projection.getSpace(), query.floorDiv(shape.rows),
+                          key.floorDiv(keyBlock));
+  SmallVector<Formula> disjuncts;
+  for (const Conjunction &conjunction : blocks) {
+    SmallVector<AffineExpr> constraints;
+    SmallVector<bool> isEquality;
+    auto add = [&](const LinearForm &form, bool equality) {
+      constraints.push_back(writer.write(form));
+      isEquality.push_back(equality);
+      return writer.fits(form);
+    };
+    bool fits = true;
+    for (const LinearForm &form : conjunction.inequalities)
+      fits &= add(form, false);
+    for (const LinearForm &form : conjunction.equalities)
+      fits &= add(form, true);
+    if (!fits) {
+      mlir::emitError(location)
+          << "the set's constants are too large: expected block bounds that fit 62 bits";
+      return mlir::failure();
+    }
+    disjuncts.push_back(constraints.empty() ? Formula::getTrue()
+                                            : Formula::affine(IntegerSet::get(
+                                                  2, symbols.count, constraints, isEquality)));
+  }
+  return Formula::disjunction(disjuncts);
+}
+
+} // namespace skim
