@@ -1,5 +1,7 @@
 #include "frontends/text/Locations.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
+
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
