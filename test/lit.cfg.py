@@ -1,4 +1,5 @@
 import os
+import sys
 
 import lit.formats
 import lit.util
@@ -13,3 +14,6 @@ config.test_exec_root = os.path.join(config.skim_binary, "test")
 path = [config.skim_tools, config.llvm_tools, config.environment["PATH"]]
 config.environment["PATH"] = os.pathsep.join(path)
 config.substitutions.append(("%examples", os.path.join(config.skim_source, "examples")))
+config.substitutions.append(("%python", sys.executable))
+# `%exits CODE COMMAND...` fails unless the command ends with this exit code; its standard error joins its output.
+config.substitutions.append(("%exits", sys.executable + " " + os.path.join(config.test_source_root, "exits.py")))

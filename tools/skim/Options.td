@@ -23,7 +23,7 @@ def help_short : Flag<["-"], "h">, Alias<help>, In<[CompileCommand, RunCommand, 
 defm pattern : Value<"pattern", "NAME", "the pattern of the file to take (default: the last one)",
                      [CompileCommand, RunCommand, ShowCommand]>;
 defm set : Value<"set", "NAME=VALUE",
-                 "give a parameter its value; one value for each query head is NAME=A,B,...; may be repeated (default: as the pattern says)",
+                 "value of a parameter; NAME=A,B,... gives one for each query head; may be repeated (default: the pattern's)",
                  [CompileCommand, RunCommand, ShowCommand]>;
 
 // What to write.
