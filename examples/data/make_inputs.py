@@ -113,8 +113,8 @@ def main():
             begin = t
         start.append(begin)
 
-    # kind: the two heads of the first KV head run in full, the others stream.
-    kind = array("i", [1 if head < group else 0 for head in range(heads)])
+    # kind: the heads of the first KV head are local and stream, the others run in full.
+    kind = array("i", [0 if head < group else 1 for head in range(heads)])
 
     write(os.path.join(HERE, "inputs.safetensors"), {
         "layout": ("BOOL", [heads, blocks, blocks], bytes(layout)),

@@ -125,10 +125,6 @@ llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant) {
   text::Program program = text::loadBuffer(
       llvm::MemoryBuffer::getMemBufferCopy(pattern.text(), pattern.path()), diagnostics);
   const text::Pattern *entry = program.find(job.source.entry().name);
-  std::vector<const text::Pattern *> patterns;
-  for (const auto &file : program.files)
-    for (const auto &each : file->tree.patterns)
-      patterns.push_back(each.get());
   llvm::Expected<reference::Problem> problem = makeProblem(job);
   if (!problem)
     return problem.takeError();
@@ -138,7 +134,7 @@ llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant) {
   std::vector<double> times;
   for (int64_t i = 0; i < job.repeat; ++i) {
     double before = seconds();
-    auto answer = reference::interpret(*entry, patterns, *problem);
+    auto answer = reference::interpret(program, *entry, *problem);
     times.push_back(seconds() - before);
     if (const auto *error = std::get_if<reference::Error>(&answer)) {
       if (error->range.isValid()) {
