@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -159,14 +160,14 @@ void drawAxes(Canvas &canvas, const Picture &picture, const Layout &layout, doub
   canvas.frame(x, y, layout.planeWidth, layout.planeHeight, faintInk);
   double perKey = layout.planeWidth / double(picture.keys);
   double perQuery = layout.planeHeight / double(picture.queries);
-  int64_t step = tickStep(std::max(picture.queries, picture.keys));
+  int64_t step = tickStep(picture.keys);
   for (int64_t key = 0; key <= picture.keys; key += step) {
     double at = x + key * perKey;
     canvas.line(at, y + layout.planeHeight, at, y + layout.planeHeight + 4, faintInk, 0.8);
     canvas.text(at, y + layout.planeHeight + 15, std::to_string(key), 9, faintInk, Align::Centre);
   }
-  int64_t first =
-      (picture.base >= 0 ? (picture.base + step - 1) / step : picture.base / step) * step;
+  step = tickStep(picture.queries);
+  int64_t first = llvm::divideCeilSigned(picture.base, step) * step;
   for (int64_t query = first; query <= picture.base + picture.queries; query += step) {
     double at = y + (query - picture.base) * perQuery;
     canvas.line(x - 4, at, x, at, faintInk, 0.8);
@@ -234,7 +235,8 @@ void drawLegend(Canvas &canvas, const Picture &picture, double x, double y) {
 
 void drawPicture(cairo_t *context, const Picture &picture, const Layout &layout) {
   Canvas canvas(context);
-  canvas.fill(0, 0, layout.width, layout.height, paper);
+  canvas.colour(paper);
+  cairo_paint(context);
   canvas.text(margin, 34, picture.title, 18, ink, Align::Left, /*bold=*/true);
   canvas.text(margin, 54, picture.subtitle, 11, faintInk);
   drawLegend(canvas, picture, margin, 78);
