@@ -328,13 +328,19 @@ MapPtr Evaluator::evaluateSoftmax(const CallExpr &call, Scope &scope) {
 MapPtr Evaluator::evaluateSmooth(const CallExpr &call, Scope &scope) {
   std::optional<Arguments> arguments = splitArguments(call, 2, 2, {});
   MapPtr value = arguments ? evaluate(*arguments->positional[0], scope) : nullptr;
-  std::optional<int64_t> width =
-      value ? evaluateConstant(*arguments->positional[1], scope) : std::optional<int64_t>();
+  MapPtr width = value ? evaluateUniform(*arguments->positional[1], scope) : nullptr;
   if (!width)
     return nullptr;
-  if (!isNumber(*value) || !value->axes.hasKeyLike() || *width % 2 == 0)
-    return fail(call.range, "expected a map along keys and an odd width");
-  return std::make_shared<SmoothMap>(value, *width);
+  if (!isNumber(*value) || !value->axes.key || width->element != Element::Index)
+    return fail(call.range, "expected a map along keys and a count of cells");
+  for (int64_t head = 0; head < request.headCount(width->axes.head); ++head) {
+    double cells = width->row(head, 0).front();
+    if (!(cells >= 1) || std::fmod(cells, 2) != 1)
+      return fail(call.range, "expected an odd, positive width");
+  }
+  Axes axes = value->axes;
+  axes.head = std::max(axes.head, width->axes.head);
+  return std::make_shared<SmoothMap>(value, width, axes);
 }
 
 MapPtr Evaluator::evaluateSelection(const CallExpr &call, bool isTopK, Scope &scope) {

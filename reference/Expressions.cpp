@@ -92,7 +92,7 @@ MapPtr Evaluator::evaluateName(const NameExpr &name, Scope &scope) {
     return std::make_shared<UniformMap>(request, axis, Element::Index, std::move(heads));
   };
   if (name.name == "q" || name.name == "k")
-    return std::make_shared<PositionMap>(request, name.name == "q");
+    return std::make_shared<PositionMap>(request, name.name == "q", 1);
   if (name.name == "Q")
     return query();
   if (name.name == "K")
@@ -125,12 +125,26 @@ MapPtr Evaluator::evaluateUnary(const UnaryExpr &unary, Scope &scope) {
 
 std::optional<Axes> Evaluator::join(const Map &a, const Map &b, llvm::SMRange range) {
   // Positions are known at every granularity.
-  if (a.positional || b.positional)
+  if (a.positional && b.positional)
     return refine(a.axes, b.axes);
   std::optional<Axes> axes = meet(a.axes, b.axes);
   if (!axes)
     fail(range, "axes '" + describe(a.axes) + "' and '" + describe(b.axes) + "' do not meet");
   return axes;
+}
+
+/// `q / 64 / 2` is a block index like `q / 128`. Null for any other division.
+static MapPtr divideBlocks(const Map &lhs, const Map &rhs) {
+  const auto *position = dynamic_cast<const PositionMap *>(&lhs);
+  const auto *divisor = dynamic_cast<const UniformMap *>(&rhs);
+  if (!position || !divisor || divisor->axes.head != HeadAxis::None ||
+      divisor->element != Element::Index)
+    return nullptr;
+  double block = divisor->row(0, 0).front() *
+                 static_cast<double>(std::max(position->axes.query, position->axes.key));
+  if (!(block >= 1 && block <= maxBlock))
+    return nullptr;
+  return position->dividedBy(static_cast<int64_t>(divisor->row(0, 0).front()));
 }
 
 static Binary binaryOf(BinaryOp op) {
@@ -189,7 +203,13 @@ MapPtr Evaluator::evaluateBinary(const BinaryExpr &binary, Scope &scope) {
                                   std::to_string(rhs->dim) + " components do not combine");
   if (op == Binary::Mod && (lhs->element != Element::Index || rhs->element != Element::Index))
     return fail(binary.range, "'%' takes index values");
-  std::optional<Axes> axes = join(*lhs, *rhs, binary.range);
+  if (op == Binary::Div)
+    if (MapPtr blocks = divideBlocks(*lhs, *rhs))
+      return blocks;
+  // A comparison of index maps makes a set, whose granularity is free.
+  bool isFree =
+      op >= Binary::Lt && lhs->element == Element::Index && rhs->element == Element::Index;
+  std::optional<Axes> axes = isFree ? refine(lhs->axes, rhs->axes) : join(*lhs, *rhs, binary.range);
   return axes ? std::make_shared<BinaryMap>(op, lhs, rhs, *axes) : nullptr;
 }
 
@@ -226,11 +246,13 @@ MapPtr Evaluator::evaluateWhere(const WhereExpr &where, Scope &scope) {
   MapPtr set = value ? evaluateSet(*where.set, scope) : nullptr;
   if (!set)
     return nullptr;
-  std::optional<Axes> axes = meet(value->axes, set->axes);
-  if (!axes)
-    return fail(where.range, "axes '" + describe(value->axes) + "' and '" + describe(set->axes) +
-                                 "' do not meet");
-  return std::make_shared<WhereMap>(value, set, *axes);
+  // The set must not change within a cell of the map.
+  Axes axes = refine(value->axes, set->axes);
+  if ((value->axes.query && value->axes.query != axes.query) ||
+      (value->axes.key && value->axes.key != axes.key))
+    return fail(where.range, "set over '" + describe(set->axes) + "' changes within cells of '" +
+                                 describe(value->axes) + "'");
+  return std::make_shared<WhereMap>(value, set, axes);
 }
 
 MapPtr Evaluator::evaluateMatch(const MatchExpr &match, Scope &scope) {

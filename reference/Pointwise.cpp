@@ -6,16 +6,20 @@ namespace skim::reference {
 
 static double roundToF32(double value) { return static_cast<float>(value); }
 
-PositionMap::PositionMap(const Request &request, bool isQuery)
-    : LazyMap(request,
-              isQuery ? Axes{HeadAxis::None, 1, 0, false} : Axes{HeadAxis::None, 0, 1, false},
+PositionMap::PositionMap(const Request &request, bool isQuery, int64_t block)
+    : LazyMap(request, Axes{HeadAxis::None, isQuery ? block : 0, isQuery ? 0 : block, false},
               Element::Index) {
   positional = true;
 }
 
+std::shared_ptr<PositionMap> PositionMap::dividedBy(int64_t divisor) const {
+  return std::make_shared<PositionMap>(request, axes.query != 0,
+                                       std::max(axes.query, axes.key) * divisor);
+}
+
 void PositionMap::compute(int64_t, int64_t query, llvm::MutableArrayRef<double> out) const {
   for (int64_t i = 0, end = out.size(); i < end; ++i)
-    out[i] = axes.query ? query : i;
+    out[i] = static_cast<double>(axes.query ? query : i);
 }
 
 UnaryMap::UnaryMap(Unary op, MapPtr source)

@@ -9,10 +9,12 @@
 
 namespace skim::reference {
 
-/// The position `q`, or `k`.
+/// The block index `q / block`, or `k / block`; the position itself with a block of 1.
 class PositionMap : public LazyMap {
 public:
-  PositionMap(const Request &request, bool isQuery);
+  PositionMap(const Request &request, bool isQuery, int64_t block);
+  /// `x / divisor` for a positive constant: a block index again.
+  std::shared_ptr<PositionMap> dividedBy(int64_t divisor) const;
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;

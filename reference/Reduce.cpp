@@ -158,15 +158,20 @@ void SoftmaxMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<doub
     x = scored ? x / sum : static_cast<float>(x / sum);
 }
 
-SmoothMap::SmoothMap(MapPtr source, int64_t width)
-    : LazyMap(source->request, source->axes, Element::F32), operand(std::move(source)),
-      width(width) {
+SmoothMap::SmoothMap(MapPtr source, MapPtr cellCount, Axes axes)
+    : LazyMap(source->request, axes, Element::F32), operand(std::move(source)),
+      width(std::move(cellCount)) {
   use(*operand);
+  use(*width);
 }
 
 void SmoothMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const {
-  llvm::ArrayRef<double> in = operand->row(head, query);
-  int64_t size = in.size(), reach = width / 2;
+  Reader values(*operand, axes), cellCount(*width, axes);
+  values.moveTo(head, query);
+  cellCount.moveTo(head, query);
+  llvm::ArrayRef<double> in = values.scalars();
+  int64_t size = in.size();
+  int64_t reach = static_cast<int64_t>(std::min<double>(cellCount.scalar(0), 2.0 * size + 1)) / 2;
   for (int64_t i = 0; i < size; ++i) {
     if (std::isnan(in[i]))
       continue;

@@ -24,16 +24,15 @@ private:
   MapPtr operand;
 };
 
-/// The mean of the defined cells at most `width / 2` away along the key-like axis,
-/// for each defined cell.
+/// The mean of the defined cells at most `width / 2` away along the key axis, for each
+/// defined cell. The width is odd.
 class SmoothMap : public LazyMap {
 public:
-  SmoothMap(MapPtr operand, int64_t width);
+  SmoothMap(MapPtr operand, MapPtr width, Axes axes);
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
-  MapPtr operand;
-  int64_t width;
+  MapPtr operand, width;
 };
 
 } // namespace skim::reference

@@ -6,6 +6,7 @@
 #include "reference/Problem.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace skim::numerics {
@@ -32,6 +33,12 @@ struct Case {
   OperandType operand = OperandType::f32;
   int64_t pageSize = 0; ///< 0: contiguous keys and values.
   reference::Problem problem;
+  /// Values of `constexpr` parameters that replace their defaults; in
+  /// `problem.parameters` as well.
+  std::map<std::string, double> constants;
+  /// The element type of each of `problem.inputs`: bool, index, f32, vec or list (of which
+  /// `NAME_counts` is an index).
+  std::map<std::string, std::string> inputElements;
 
   /// Program, shapes and seed: what a failing test prints.
   std::string describe() const;
