@@ -122,7 +122,10 @@ public:
   void fail(const std::string &path, const std::string &expected, const Json &got) {
     if (failed())
       return;
-    std::string text = got.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+    // Lists and objects may be nested without bound, and printing them recurses.
+    std::string text = got.is_structured() ? got.is_array() ? "a list" : "an object"
+                                           : got.dump(-1, ' ', /*ensure_ascii=*/true,
+                                                      Json::error_handler_t::replace);
     if (text.size() > 40)
       text = text.substr(0, 40) + "...";
     status_ = {StatusCode::Corrupt, "launch plan: " + (path.empty() ? "" : path + ": ") +
@@ -275,10 +278,10 @@ private:
     }
     if (!json.is_array() || json.size() != 3)
       return fail(path, "a size: an integer, a symbol or [operation, size, size]", json);
-    readName(path, json[0], kOperations, value.kind);
+    readName(path + "[0]", json[0], kOperations, value.kind);
     value.operands.resize(2);
     for (size_t i = 0; i < 2 && !failed(); ++i)
-      readExpr(path, json[i + 1], value.operands[i], depth + 1);
+      readExpr(path + "[" + std::to_string(i + 1) + "]", json[i + 1], value.operands[i], depth + 1);
   }
 
   Status status_;
@@ -291,12 +294,15 @@ Status checkHeader(const Json &json) {
     reader.fail("", "an object", json);
     return reader.status();
   }
-  const Json format = json.value("format", Json());
-  if (format != kFormat)
-    reader.fail("format", "\"" + std::string(kFormat) + "\"", format);
-  const Json version = json.value("version", Json());
-  if (version != kVersion)
-    reader.fail("version", std::to_string(kVersion), version);
+  const auto check = [&](const char *field, const Json &expected) {
+    const auto found = json.find(field);
+    if (found == json.end())
+      reader.fail(field, expected.dump(), nullptr);
+    else if (*found != expected)
+      reader.fail(field, expected.dump(), *found);
+  };
+  check("format", kFormat);
+  check("version", kVersion);
   return reader.status();
 }
 

@@ -4,7 +4,9 @@
 #include "runtime/WorkspaceLayout.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <optional>
 
@@ -55,8 +57,11 @@ std::optional<int64_t> entryCount(const ParameterValue::Storage &storage) {
 std::string describeEntry(const Entry &entry) {
   if (const auto *integer = std::get_if<int64_t>(&entry))
     return std::to_string(*integer);
-  if (const auto *real = std::get_if<double>(&entry))
-    return std::isfinite(*real) ? "the float " + std::to_string(*real) : std::to_string(*real);
+  if (const auto *real = std::get_if<double>(&entry)) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%g", *real);
+    return std::string("the float ") + text.data();
+  }
   return *std::get_if<bool>(&entry) ? "true" : "false";
 }
 

@@ -73,7 +73,9 @@ void ThreadPool::forEachChunk(int64_t count, int64_t threads, Chunk chunk, void 
   section.next.store(0, std::memory_order_release);
   pthreadpool_parallelize_1d(
       pool_.get(), [](void *argument, size_t) { static_cast<Section *>(argument)->work(); },
-      &section, static_cast<size_t>(workers), 0);
+      &section, static_cast<size_t>(workers),
+      // Workers sleep between sections: spinning would take the cores from the host program.
+      PTHREADPOOL_FLAG_YIELD_WORKERS);
   // Everything that the chunks wrote is visible from here on; the pool has already joined.
   while (section.finished.load(std::memory_order_acquire) != workers)
     std::this_thread::yield();

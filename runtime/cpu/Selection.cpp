@@ -15,6 +15,8 @@ uint32_t sortKey(float score) {
 
 /// How many cells to take of those that exist: ceil with a tolerance, clamped.
 int64_t cellCount(double x, int64_t existing) {
+  if (std::isinf(x) && x > 0)
+    return existing;
   const double n = std::ceil(x - 1e-6 * std::max(1.0, x));
   if (!(n > 0)) // also where x is undefined
     return 0;

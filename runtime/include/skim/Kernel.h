@@ -56,7 +56,7 @@ struct RunOptions {
   /// Result, optional, for debugging: u8[query_heads, tokens, keys] with keys at least the largest
   /// kv_len and stride 1. Receives 1 for each kept (query, key) pair and 0 elsewhere.
   /// Refused by kernels compiled without it.
-  TensorView kept;
+  TensorView kept = {};
 };
 
 /// Immutable and safe to share between threads: concurrent runs need only distinct

@@ -34,25 +34,27 @@ struct NamedTensor {
 /// The last axis of q, k, v and out has stride 1; the other axes may have any stride.
 /// Of q, out and lse the first cu_seqlens_q[requests] tokens are used; there may be more.
 struct Operands {
-  TensorView q; ///< [tokens, query_heads, head_dim], the kernel's operand type
-  TensorView k; ///< see `kvLayout`, the kernel's operand type
-  TensorView v;
+  TensorView q = {}; ///< [tokens, query_heads, head_dim], the kernel's operand type
+  TensorView k = {}; ///< see `kvLayout`, the kernel's operand type
+  TensorView v = {};
   KvLayout kvLayout = KvLayout::Contiguous;
 
-  TensorView cuSeqlensQ; ///< i32[requests + 1], dense: request r has the rows from entry r to r + 1
-  TensorView kvLens;     ///< i32[requests], dense: keys of each request, cached and new
-  TensorView cuSeqlensKv; ///< i32[requests + 1], dense; contiguous layout only
+  TensorView cuSeqlensQ =
+      {}; ///< i32[requests + 1], dense: request r has the rows from entry r to r + 1
+  TensorView kvLens = {};      ///< i32[requests], dense: keys of each request, cached and new
+  TensorView cuSeqlensKv = {}; ///< i32[requests + 1], dense; contiguous layout only
   /// i32[requests, max_pages], rows dense; paged layouts only. Entries past a request's
   /// last page are not read.
-  TensorView blockTable;
+  TensorView blockTable = {};
 
-  TensorView out; ///< result: [tokens, query_heads, value_dim], the kernel's output type
-  TensorView lse; ///< result, optional: f32[query_heads, tokens], natural logarithm, any strides
+  TensorView out = {}; ///< result: [tokens, query_heads, value_dim], the kernel's output type
+  TensorView lse =
+      {}; ///< result, optional: f32[query_heads, tokens], natural logarithm, any strides
 
-  std::vector<NamedTensor> inputs;
+  std::vector<NamedTensor> inputs = {};
 
   /// Multiplies the products of queries and keys. Default 1 / sqrt(head_dim).
-  std::optional<double> softmaxScale;
+  std::optional<double> softmaxScale = {};
   /// The value of `layer` in the pattern.
   int64_t layer = 0;
 };

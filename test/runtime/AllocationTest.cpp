@@ -1,0 +1,95 @@
+// `run` allocates nothing: every allocation of the runtime and of this program is counted.
+// The linker sends malloc and its kin here (see CMakeLists.txt); operator new is replaced.
+#include "Problem.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+std::atomic<int64_t> allocations{0};
+} // namespace
+
+extern "C" {
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+int __real_posix_memalign(void **memory, size_t alignment, size_t size);
+
+void *__wrap_malloc(size_t size) {
+  ++allocations;
+  return __real_malloc(size);
+}
+void *__wrap_calloc(size_t count, size_t size) {
+  ++allocations;
+  return __real_calloc(count, size);
+}
+void *__wrap_realloc(void *memory, size_t size) {
+  ++allocations;
+  return __real_realloc(memory, size);
+}
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+  ++allocations;
+  return __real_aligned_alloc(alignment, size);
+}
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
+  ++allocations;
+  return __real_posix_memalign(memory, alignment, size);
+}
+}
+
+void *operator new(size_t size) {
+  if (void *memory = std::malloc(size)) // counted above
+    return memory;
+  std::abort();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+using namespace skim;
+using namespace skim::test;
+
+namespace {
+
+TEST(Allocation, isCounted) {
+  const int64_t before = allocations;
+  int *volatile number = new int(1); // volatile: a pair that nobody looks at is optimised away
+  delete number;
+  void *volatile memory = std::malloc(1);
+  std::free(memory);
+  EXPECT_EQ(allocations, before + 2);
+}
+
+TEST(Allocation, runMakesNone) {
+  Problem problem({{40, 60}, {0, 0}, {7, 90}});
+  LaunchPlan launchPlan = listPlan(problem.heads);
+  launchPlan.parameters = {{"window", ParameterType::Index, false, {1}, {}},
+                           {"sink", ParameterType::F32, true, {}, {}}};
+  launchPlan.buffers = {{"map", DType::U8, 1, {1, 1, 1, ShapeSymbol::MaxKvLength}, true}};
+  const Kernel kernel = *Kernel::create(launchPlan, {listAttention});
+  std::vector<int32_t> blocks(3 * 4 * 5, 0);
+  Operands operands = problem.operands();
+  operands.inputs = {{"blocks", TensorView::contiguous(blocks.data(), DType::I32, {3, 4, 5})}};
+  const Parameters parameters = {{"sink", std::vector<double>{1, 2, 3, 4}}};
+  std::vector<uint8_t> kept(4 * 47 * 90);
+  skim_statistics statistics = {};
+  RunOptions options;
+  options.statistics = &statistics;
+  options.kept = TensorView::contiguous(kept.data(), DType::U8, {4, 47, 90});
+  const Plan plan = *kernel.plan(problem.shape());
+  WorkspaceMemory workspace(plan.workspaceBytes());
+  ASSERT_TRUE(ThreadPool::shared()); // made on first use
+
+  for (const int64_t threads : {1, 0}) {
+    options.threads = threads;
+    const int64_t before = allocations;
+    const Status status = kernel.run(plan, operands, parameters, workspace.span(), options);
+    EXPECT_EQ(allocations, before);
+    EXPECT_TRUE(status) << status.message();
+  }
+}
+
+} // namespace
