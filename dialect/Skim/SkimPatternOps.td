@@ -197,7 +197,8 @@ def Skim_AttendOp : SkimOp<"attend", [DeclareOpInterfaceMethods<SymbolUserOpInte
   let summary = "compile a pattern for a problem";
   let description = [{
     Asks for the kernels of `pattern`: attention with `query_heads` query heads over `kv_heads` KV heads, keys of `head_dim` and values of `value_dim`
-    elements. `page_size` is the number of tokens of a page of the KV cache, 0 when keys and values are contiguous.
+    elements. `page_size` is the number of tokens of a page of the KV cache, 0 when keys and values are contiguous; without it the kernels serve every layout. With
+    `writes_kept` they can also write the relation that they kept.
 
     Constraints:
     - `attend_c1`: `query_heads` is a multiple of `kv_heads`;
@@ -217,7 +218,8 @@ def Skim_AttendOp : SkimOp<"attend", [DeclareOpInterfaceMethods<SymbolUserOpInte
     ConfinedAttr<I64Attr, [IntPositive]>:$value_dim,
     TypeAttrOf<AnyFloat>:$operand,
     TypeAttrOf<AnyFloat>:$out,
-    DefaultValuedAttr<ConfinedAttr<I64Attr, [IntNonNegative]>, "0">:$page_size);
+    OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$page_size,
+    UnitAttr:$writes_kept);
   let assemblyFormat = "$pattern attr-dict";
   let hasVerifier = 1;
 }

@@ -1,0 +1,101 @@
+// Verifiers and builders of the launch plan.
+#include "dialect/Tile/TileOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringSet.h"
+
+using llvm::StringRef;
+using mlir::failure;
+using mlir::LogicalResult;
+using mlir::success;
+
+namespace skim::tile {
+
+PlanInputOp PlanOp::getInput(StringRef name) {
+  for (auto input : getBody().getOps<PlanInputOp>())
+    if (input.getName() == name)
+      return input;
+  return {};
+}
+
+BufferOp PlanOp::addBuffer(mlir::Location loc, StringRef name, mlir::Type element,
+                           int64_t cellElements, mlir::AffineMap extents, bool zeroed) {
+  int64_t slot = llvm::range_size(getBody().getOps<BufferOp>());
+  auto builder = mlir::OpBuilder::atBlockEnd(&getBody().front());
+  return BufferOp::create(builder, loc, slot, name, element, cellElements, extents, zeroed);
+}
+
+void PlanOp::addLaunch(mlir::Location loc, StringRef program) {
+  auto builder = mlir::OpBuilder::atBlockEnd(&getBody().front());
+  LaunchOp::create(builder, loc, program);
+}
+
+namespace {
+
+/// plan_c2 and plan_c3 for the declarations of one kind.
+template <typename OpT> LogicalResult verifyDeclarations(PlanOp plan, StringRef what) {
+  int64_t next = 0;
+  llvm::StringSet<> names;
+  for (auto op : plan.getBody().template getOps<OpT>()) {
+    if (int64_t(op.getSlot()) != next++)
+      return op.emitOpError("expected slot ") << next - 1 << " but got " << op.getSlot();
+    if (!names.insert(op.getName()).second)
+      return op.emitOpError("declares ") << what << " '" << op.getName() << "' a second time";
+  }
+  return success();
+}
+
+} // namespace
+
+LogicalResult PlanOp::verifyRegions() {
+  for (mlir::Operation &op : getBody().front())
+    if (!llvm::isa<PlanParameterOp, PlanInputOp, BufferOp, LaunchOp>(op))
+      return op.emitOpError("may not stand in a 'tile.plan'");
+  if (failed(verifyDeclarations<PlanParameterOp>(*this, "parameter")) ||
+      failed(verifyDeclarations<PlanInputOp>(*this, "input")) ||
+      failed(verifyDeclarations<BufferOp>(*this, "buffer")))
+    return failure();
+  return success();
+}
+
+LogicalResult PlanParameterOp::verify() {
+  std::optional<llvm::ArrayRef<double>> values = getDefaultValues();
+  if (!values || values->size() == 1)
+    return success();
+  int64_t heads = llvm::cast<PlanOp>((*this)->getParentOp()).getProblem().getQueryHeads();
+  if (getPerHead() && int64_t(values->size()) == heads)
+    return success();
+  return emitOpError("expected one default value")
+         << (getPerHead() ? " or one for each of the " + std::to_string(heads) + " query heads"
+                          : "")
+         << " but got " << values->size();
+}
+
+LogicalResult PlanInputOp::verify() {
+  if (getDiagonal() && (getQueryCell() != 0 || getKeyCell() != 1))
+    return emitOpError("expected cells (0, 1) with 'diagonal' but got (")
+           << getQueryCell() << ", " << getKeyCell() << ")";
+  if (getElement() != InputElement::ListCounts)
+    return success();
+  auto list = llvm::dyn_cast_or_null<PlanInputOp>((*this)->getPrevNode());
+  if (!list || list.getElement() != InputElement::List)
+    return emitOpError("expected a list in the slot before its counts");
+  return success();
+}
+
+LogicalResult BufferOp::verify() {
+  mlir::AffineMap extents = getExtents();
+  if (extents.getNumDims() != 0 || extents.getNumSymbols() != 3 || extents.getNumResults() != 4)
+    return emitOpError("expected extents with 0 dimensions, 3 symbols and 4 results but got ")
+           << extents.getNumDims() << ", " << extents.getNumSymbols() << " and "
+           << extents.getNumResults();
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<ProgramOp>(getOperation(), getProgramAttr()))
+    return emitOpError("expected the name of a 'tile.program' but got '") << getProgram() << "'";
+  return success();
+}
+
+} // namespace skim::tile

@@ -1,0 +1,76 @@
+#include "passes/ByteMaps.h"
+
+#include "passes/ProgramBuilder.h"
+#include "passes/Visits.h"
+
+using mlir::AffineExpr;
+using mlir::failed;
+using mlir::failure;
+using mlir::FailureOr;
+using mlir::Value;
+
+namespace skim {
+
+int64_t addCells(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, const ir::Axes &axes,
+                 mlir::Type element, int64_t elements, bool zeroed) {
+  mlir::Builder builder(plan.getContext());
+  AffineExpr requests = builder.getAffineSymbolExpr(0), rows = builder.getAffineSymbolExpr(1),
+             keys = builder.getAffineSymbolExpr(2);
+  auto constant = [&](int64_t value) { return builder.getAffineConstantExpr(value); };
+  int64_t heads = axes.head == ir::HeadAxis::Head     ? plan.getProblem().getQueryHeads()
+                  : axes.head == ir::HeadAxis::KvHead ? plan.getProblem().getKvHeads()
+                                                      : 1;
+  // Rows that begin and end inside blocks touch one block more than their number suggests.
+  AffineExpr queryCells =
+      axes.query ? (rows + axes.query - 2).floorDiv(axes.query) + 1 : constant(1);
+  AffineExpr keyCells = axes.diagonal ? keys : axes.key ? keys.ceilDiv(axes.key) : constant(1);
+  auto extents = mlir::AffineMap::get(0, 3, {requests, constant(heads), queryCells, keyCells},
+                                      plan.getContext());
+  return plan.addBuffer(loc, name, element, elements, extents, zeroed).getSlot();
+}
+
+int64_t addByteMap(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name,
+                   const ir::Axes &axes) {
+  auto byte = mlir::IntegerType::get(plan.getContext(), 8, mlir::IntegerType::Unsigned);
+  return addCells(plan, loc, name, axes, byte, 1, /*zeroed=*/true);
+}
+
+FailureOr<int64_t> addCoverProgram(ir::PatternOp pattern, tile::PlanOp plan, mlir::Location loc,
+                                   llvm::StringRef name, Value set, int64_t queryBlock,
+                                   int64_t keyBlock) {
+  constexpr int64_t kRowsAtOnce = 64;
+  TileShape shape{queryBlock ? queryBlock : kRowsAtOnce, keyBlock};
+  PatternFormula formulas(set, pattern.getNoncausal());
+  FailureOr<VisitedSet> visited = visitSet(loc, formulas, set, shape);
+  if (failed(visited))
+    return failure();
+
+  ir::HeadAxis head = llvm::cast<ir::SetType>(set.getType()).getAxes().head;
+  int64_t slot = addByteMap(plan, loc, name, {head, queryBlock ? queryBlock : 1, keyBlock, false});
+  ProgramBuilder program(pattern, plan, loc,
+                         {name, shape, headKind(head), tile::ItemAxis::Queries});
+  mlir::MLIRContext *context = plan.getContext();
+  ProgramBuilder::Visible visible = program.materialize(formulas);
+  ProgramBuilder::DetachedRegion body({tile::VisitType::get(context)}, loc);
+  Value visit = body.block->getArgument(0);
+  ProgramBuilder::DetachedRegion where({program.index(), program.index()}, loc);
+  Value holds = ProgramBuilder::emit(visited->mask, visible, where.builder, loc,
+                                     where.block->getArgument(0), where.block->getArgument(1));
+  tile::YieldOp::create(where.builder, loc, holds);
+  auto cells =
+      tile::FragmentType::get(context, queryBlock ? 1 : shape.rows, 1, where.builder.getI1Type());
+  auto any = tile::AnyOp::create(body.builder, loc, cells, visit);
+  any.getBody().takeBody(where.region);
+  tile::StoreCellOp::create(body.builder, loc, any, visit, slot);
+  tile::YieldOp::create(body.builder, loc, mlir::ValueRange());
+
+  mlir::OpBuilder &builder = program.builder();
+  auto forEach = tile::ForEachVisitOp::create(
+      builder, loc, mlir::TypeRange(), program.item(), visible.symbols, visible.literals,
+      mlir::ValueRange(), program.intervals(visited->visits.touched), builder.getArrayAttr({}),
+      tile::SourceAttr::get(context, false, 0, 0, 1));
+  forEach.getBody().takeBody(body.region);
+  return slot;
+}
+
+} // namespace skim

@@ -1,0 +1,155 @@
+#include "dialect/Skim/SkimOps.h"
+#include "dialect/Tile/TileOps.h"
+#include "passes/Passes.h"
+#include "passes/PatternSlice.h"
+#include "passes/ScalarEmitter.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace skim {
+#define GEN_PASS_DEF_CREATEPLAN
+#include "passes/Passes.h.inc"
+
+namespace {
+
+using Labels = std::optional<llvm::SmallVector<int64_t>>;
+
+/// The labels that every `match` without default on this selector lists; none when there is no
+/// such match.
+Labels listedLabels(llvm::function_ref<bool(mlir::Value)> isSelector, ir::PatternOp pattern) {
+  Labels listed;
+  for (auto match : pattern.getBody().getOps<ir::MatchOp>()) {
+    if (match.getOtherwise() || !isSelector(match.getSelector()))
+      continue;
+    if (!listed)
+      listed.emplace(match.getLabels().begin(), match.getLabels().end());
+    else
+      llvm::erase_if(*listed,
+                     [&](int64_t label) { return !llvm::is_contained(match.getLabels(), label); });
+  }
+  return listed;
+}
+
+Labels listedLabels(ir::UniformKind kind, ir::PatternOp pattern) {
+  return listedLabels(
+      [kind](mlir::Value selector) {
+        auto uniform = selector.getDefiningOp<ir::UniformOp>();
+        return uniform && uniform.getKind() == kind;
+      },
+      pattern);
+}
+
+tile::InputElement elementOf(ir::MapType type) {
+  if (type.isBool())
+    return tile::InputElement::Bool;
+  return type.isIndex() ? tile::InputElement::Index : tile::InputElement::F32;
+}
+
+double numberOf(mlir::TypedAttr attribute) {
+  if (auto real = llvm::dyn_cast<mlir::FloatAttr>(attribute))
+    return real.getValueAsDouble();
+  auto integer = llvm::cast<mlir::IntegerAttr>(attribute);
+  if (integer.getType().isInteger(1))
+    return integer.getValue().isZero() ? 0 : 1;
+  return static_cast<double>(integer.getInt());
+}
+
+struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
+  void runOnOperation() override {
+    llvm::StringSet<> planned;
+    for (auto attend : llvm::make_early_inc_range(getOperation().getOps<ir::AttendOp>())) {
+      if (!planned.insert(attend.getPattern()).second) {
+        attend.emitError("attends '") << attend.getPattern() << "' a second time in one module";
+        return signalPassFailure();
+      }
+      ir::PatternOp pattern = lookupPattern(attend);
+      if (failed(checkHeads(attend, pattern)))
+        return signalPassFailure();
+      create(attend, pattern);
+    }
+  }
+
+  /// Rule 14 for selectors that the compiler itself knows.
+  mlir::LogicalResult checkHeads(ir::AttendOp attend, ir::PatternOp pattern) {
+    for (auto match : pattern.getBody().getOps<ir::MatchOp>()) {
+      auto uniform = match.getSelector().getDefiningOp<ir::UniformOp>();
+      if (!uniform || match.getOtherwise())
+        continue;
+      int64_t heads = uniform.getKind() == ir::UniformKind::Head     ? attend.getQueryHeads()
+                      : uniform.getKind() == ir::UniformKind::KvHead ? attend.getKvHeads()
+                                                                     : 0;
+      for (int64_t head = 0; head != heads; ++head)
+        if (!llvm::is_contained(match.getLabels(), head))
+          return match.emitError("expected an arm for each of the ")
+                 << heads << " heads or a '_' arm, but got none for " << head;
+    }
+    return mlir::success();
+  }
+
+  void create(ir::AttendOp attend, ir::PatternOp pattern) {
+    mlir::OpBuilder builder(attend);
+    auto problem = tile::ProblemAttr::get(
+        &getContext(), attend.getQueryHeads(), attend.getKvHeads(), attend.getHeadDim(),
+        attend.getValueDim(), attend.getOperand(), attend.getOut());
+    mlir::DenseI64ArrayAttr layers;
+    if (Labels labels = listedLabels(ir::UniformKind::Layer, pattern))
+      layers = builder.getDenseI64ArrayAttr(*labels);
+    auto plan = tile::PlanOp::create(
+        builder, attend.getLoc(), (attend.getPattern() + "_plan").str(), attend.getPattern(),
+        problem, pattern.getNoncausal(), attend.getWritesKept(), attend.getPageSizeAttr(), layers);
+    builder.setInsertionPointToEnd(&plan.getBody().emplaceBlock());
+    declareParameters(builder, pattern);
+    declareInputs(builder, pattern);
+  }
+
+  void declareParameters(mlir::OpBuilder &builder, ir::PatternOp pattern) {
+    for (unsigned slot = 0; slot != pattern.getNumParameters(); ++slot) {
+      ir::MapType type = pattern.getParameterType(slot);
+      mlir::Value parameter = pattern.getParameter(slot);
+      mlir::Type scalar = type.isIndex() ? mlir::Type(builder.getIndexType())
+                          : type.isF32() ? mlir::Type(builder.getF32Type())
+                                         : mlir::Type(builder.getI1Type());
+      mlir::DenseF64ArrayAttr value;
+      if (mlir::TypedAttr given = pattern.getParameterDefault(slot))
+        value = builder.getDenseF64ArrayAttr({numberOf(given)});
+      mlir::DenseI64ArrayAttr allowed;
+      if (Labels labels =
+              listedLabels([&](mlir::Value selector) { return selector == parameter; }, pattern))
+        allowed = builder.getDenseI64ArrayAttr(*labels);
+      tile::PlanParameterOp::create(
+          builder, parameter.getLoc(), builder.getI64IntegerAttr(slot),
+          builder.getStringAttr(pattern.getParameterName(slot)),
+          type.getAxes().head != ir::HeadAxis::None ? builder.getUnitAttr() : mlir::UnitAttr(),
+          mlir::TypeAttr::get(scalar), value, allowed);
+    }
+  }
+
+  void declareInputs(mlir::OpBuilder &builder, ir::PatternOp pattern) {
+    llvm::StringSet<> declared;
+    int64_t slot = 0;
+    auto declare = [&](mlir::Location loc, llvm::Twine name, tile::InputElement element,
+                       const ir::Axes &axes) {
+      tile::PlanInputOp::create(builder, loc, slot++, name.str(), element, headKind(axes.head),
+                                axes.query, axes.diagonal ? 1 : axes.key, axes.diagonal);
+    };
+    for (mlir::Operation &op : pattern.getBody().front()) {
+      if (auto input = llvm::dyn_cast<ir::InputOp>(op)) {
+        auto type = llvm::cast<ir::MapType>(input.getType());
+        if (declared.insert(input.getName()).second)
+          declare(input.getLoc(), input.getName(), elementOf(type), type.getAxes());
+      } else if (auto list = llvm::dyn_cast<ir::InputListOp>(op)) {
+        ir::Axes axes = llvm::cast<ir::SetType>(list.getType()).getAxes();
+        if (!declared.insert(list.getName()).second)
+          continue;
+        declare(list.getLoc(), list.getName(), tile::InputElement::List, axes);
+        declare(list.getLoc(), list.getName() + "_counts", tile::InputElement::ListCounts, axes);
+      }
+    }
+  }
+};
+
+} // namespace
+} // namespace skim

@@ -1,0 +1,78 @@
+// The passes from patterns to a launch plan with its tile programs, in the order in which they run.
+#ifndef SKIM_PASSES_PASSES_TD
+#define SKIM_PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class SkimModulePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::skim::ir::SkimDialect", "::skim::tile::TileDialect"];
+}
+
+def RefuseUncompiled : SkimModulePass<"skim-refuse-uncompiled"> {
+  let summary = "Report what the CPU target does not compile";
+  let description = [{
+    Fails with one error for each attended pattern that uses an operation which scores queries and keys (`skim.dot`, `skim.softmax`, ...). Operations that no clause
+    needs do not count. Runs first; what follows may rely on its absence.
+  }];
+}
+
+def CreatePlan : SkimModulePass<"skim-create-plan"> {
+  let summary = "Declare parameters and inputs of attended patterns";
+  let description = [{
+    Adds for each `skim.attend` a `tile.plan` with the pattern's parameters (and the labels that a `match` without default lists for them) and inputs.
+    Fails when two `skim.attend` name one pattern, or when a `match` on `head` or `kv_head` without default misses a head.
+
+    ```mlir
+    skim.attend @p {...}
+    // becomes
+    tile.plan @p_plan attributes {pattern = "p", problem = #tile.problem<...>} {
+      tile.plan_parameter 0 "window" : index default [512.0]
+    }
+    skim.attend @p {...}
+    ```
+  }];
+}
+
+def ExpandDenseWhen : SkimModulePass<"skim-expand-dense-when"> {
+  let summary = "Turn `dense when` into part of the kept set";
+  let description = [{
+    `dense when c` keeps everything where c holds (rule 17): `keep s` becomes `keep (c or s)`. A `rest` needs nothing more: where all is kept, no block is left for it.
+  }];
+}
+
+def ChooseSchedule : SkimModulePass<"skim-choose-schedule"> {
+  let summary = "Choose the tile shape of the attention program";
+  let description = [{
+    Writes `tile.schedule` on each `skim.attend` that has none: rows and keys of a tile, the first of 64, 96, 80, 48 and 32 that fits most of the pattern's
+    blocks (one divides the other), so that few tiles need a mask.
+  }];
+}
+
+def PlanSelections : SkimModulePass<"skim-plan-selections"> {
+  let summary = "Give lists, selections and run-time covers kernels of their own";
+  let description = [{
+    Each `skim.input_list`, `skim.top_k`, `skim.top_p`, and each `skim.cover` of a set that is not affine, becomes a program that writes a byte for each
+    cell, and a `tile.stored_set` in the pattern. A cover of an affine set stays: it has a closed form, unless that is too large or a scalar expression needs the set.
+    Runs after `skim-create-plan`.
+  }];
+}
+
+def PlanRest : SkimModulePass<"skim-plan-rest"> {
+  let summary = "Plan the block means that `rest mean` needs";
+  let description = [{
+    Adds the program that pools keys and values into blocks, and notes the buffers on `skim.rest_mean`. Where the blocks that hold a kept pair have no closed form, a further program writes
+    them as bytes. Runs after `skim-plan-selections`.
+  }];
+}
+
+def PlanAttention : SkimModulePass<"skim-plan-attention"> {
+  let summary = "Write the attention program";
+  let description = [{
+    Replaces each `skim.attend` and its pattern by the program that attends: visits in closed form, the mask of tiles that need one, the modified logit, the
+    rest, the sink. Runs last.
+  }];
+}
+
+#endif // SKIM_PASSES_PASSES_TD

@@ -1,0 +1,44 @@
+#include "passes/PatternSlice.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <algorithm>
+
+namespace skim {
+
+llvm::SmallVector<mlir::Operation *> neededOperations(ir::PatternOp pattern) {
+  llvm::SmallPtrSet<mlir::Operation *, 32> needed;
+  llvm::SmallVector<mlir::Operation *> list;
+  for (mlir::Operation &op : llvm::reverse(pattern.getBody().front())) {
+    bool isClause = op.getNumResults() == 0;
+    if (!isClause && !needed.contains(&op))
+      continue;
+    list.push_back(&op);
+    for (mlir::Value operand : op.getOperands())
+      if (mlir::Operation *source = operand.getDefiningOp())
+        needed.insert(source);
+  }
+  std::reverse(list.begin(), list.end());
+  return list;
+}
+
+ir::PatternOp lookupPattern(ir::AttendOp attend) {
+  return mlir::SymbolTable::lookupNearestSymbolFrom<ir::PatternOp>(attend, attend.getPatternAttr());
+}
+
+mlir::FailureOr<tile::PlanOp> lookupPlan(ir::AttendOp attend) {
+  for (auto plan : attend->getParentOfType<mlir::ModuleOp>().getOps<tile::PlanOp>())
+    if (plan.getPattern() == attend.getPattern())
+      return plan;
+  attend.emitError("expected a 'tile.plan' for '")
+      << attend.getPattern() << "'; 'skim-create-plan' makes it";
+  return mlir::failure();
+}
+
+TileShape scheduleOf(ir::AttendOp attend) {
+  if (auto schedule = attend->getAttrOfType<tile::ScheduleAttr>("tile.schedule"))
+    return {schedule.getRows(), schedule.getKeys()};
+  return {64, 64};
+}
+
+} // namespace skim

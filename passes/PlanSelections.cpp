@@ -1,0 +1,210 @@
+#include "passes/ByteMaps.h"
+#include "passes/Passes.h"
+#include "passes/PatternSlice.h"
+#include "passes/ProgramBuilder.h"
+#include "passes/Visits.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+namespace arith = mlir::arith;
+namespace math = mlir::math;
+using mlir::failed;
+using mlir::failure;
+using mlir::Location;
+using mlir::LogicalResult;
+using mlir::success;
+using mlir::Value;
+
+namespace skim {
+#define GEN_PASS_DEF_PLANSELECTIONS
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// A count or mass as f64; NaN, which selects nothing, where it is undefined.
+Value selectionAmount(ProgramBuilder &program, Location loc, const Scalar &amount) {
+  mlir::OpBuilder &builder = program.builder();
+  mlir::Type f64 = builder.getF64Type();
+  Value value = amount.value;
+  if (llvm::isa<mlir::FloatType>(value.getType()))
+    value = arith::ExtFOp::create(builder, loc, f64, value);
+  else
+    value = arith::SIToFPOp::create(
+        builder, loc, f64, arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value));
+  if (!amount.defined)
+    return value;
+  Value nan = arith::ConstantOp::create(
+      builder, loc, mlir::FloatAttr::get(f64, llvm::APFloat::getNaN(llvm::APFloat::IEEEdouble())));
+  return arith::SelectOp::create(builder, loc, amount.defined, value, nan);
+}
+
+class SelectionPlanner {
+public:
+  SelectionPlanner(ir::PatternOp pattern, tile::PlanOp plan) : pattern(pattern), plan(plan) {}
+
+  LogicalResult run(TileShape attentionShape) {
+    findScalarSets();
+    for (mlir::Operation *op : neededOperations(pattern)) {
+      LogicalResult planned = success();
+      if (auto list = llvm::dyn_cast<ir::InputListOp>(op))
+        planList(list);
+      else if (llvm::isa<ir::TopKOp, ir::TopPOp>(op))
+        planSelection(op);
+      else if (auto cover = llvm::dyn_cast<ir::CoverOp>(op); cover && !hasClosedForm(cover))
+        planned = planCover(cover);
+      if (failed(planned))
+        return failure();
+    }
+    return planRemainingCovers(attentionShape);
+  }
+
+private:
+  /// Sets that an expression over cells asks for pair by pair: what `where` filters by.
+  void findScalarSets() {
+    for (mlir::Operation &op : llvm::reverse(pattern.getBody().front()))
+      if (llvm::isa<ir::WhereOp>(op) || (op.getNumResults() && scalarSets.contains(&op)))
+        for (Value operand : op.getOperands())
+          if (mlir::Operation *source = operand.getDefiningOp())
+            if (llvm::isa<ir::SetType>(operand.getType()))
+              scalarSets.insert(source);
+  }
+
+  bool hasClosedForm(ir::CoverOp cover) {
+    if (scalarSets.contains(cover) || !isAffine(cover.getSet()))
+      return false;
+    return succeedsQuietly(cover.getContext(), [&]() -> LogicalResult {
+      return PatternFormula(cover, pattern.getNoncausal()).convert(cover);
+    });
+  }
+
+  /// Covers in closed form can still make the whole set's closed form too large.
+  LogicalResult planRemainingCovers(TileShape shape) {
+    llvm::SmallVector<ir::CoverOp> covers;
+    for (mlir::Operation *op : neededOperations(pattern))
+      if (auto cover = llvm::dyn_cast<ir::CoverOp>(op))
+        covers.push_back(cover);
+    if (covers.empty())
+      return success();
+    auto keep = pattern.getClause<ir::KeepOp>();
+    PatternFormula formulas(keep.getSet(), pattern.getNoncausal());
+    mlir::FailureOr<VisitedSet> visited = visitSet(keep.getLoc(), formulas, keep.getSet(), shape);
+    if (failed(visited))
+      return failure();
+    if (visited->testsEveryPair)
+      for (ir::CoverOp cover : covers)
+        if (failed(planCover(cover)))
+          return failure();
+    return success();
+  }
+
+  mlir::Type f32Type() { return mlir::Float32Type::get(plan.getContext()); }
+
+  void store(mlir::Operation *op, int64_t slot) {
+    mlir::OpBuilder builder(op);
+    op->replaceAllUsesWith(
+        tile::StoredSetOp::create(builder, op->getLoc(), op->getResult(0).getType(), slot));
+    op->erase();
+  }
+
+  static tile::ItemAxis itemAxis(const ir::Axes &axes) {
+    return axes.query ? tile::ItemAxis::Queries : tile::ItemAxis::None;
+  }
+
+  void planList(ir::InputListOp list) {
+    ir::Axes axes = llvm::cast<ir::SetType>(list.getType()).getAxes();
+    Location loc = list.getLoc();
+    int64_t input = plan.getInput(list.getName()).getSlot();
+    int64_t keyCell = axes.diagonal ? 1 : axes.key;
+    int64_t slot = addByteMap(plan, loc, uniqueName("list"), axes);
+    ProgramBuilder program(pattern, plan, loc,
+                           {"scatter_list",
+                            {std::max<int64_t>(axes.query, 1), keyCell},
+                            headKind(axes.head),
+                            itemAxis(axes)});
+    mlir::OpBuilder &builder = program.builder();
+    tile::ScatterListOp::create(builder, loc, input, builder.getI64IntegerAttr(input + 1),
+                                headKind(axes.head), axes.query, keyCell, slot, program.item());
+    store(list, slot);
+  }
+
+  void planSelection(mlir::Operation *op) {
+    ir::Axes axes = llvm::cast<ir::SetType>(op->getResult(0).getType()).getAxes();
+    Location loc = op->getLoc();
+    int64_t keyCell = axes.diagonal ? 1 : axes.key;
+    bool topK = llvm::isa<ir::TopKOp>(op);
+    int64_t slot = addByteMap(plan, loc, uniqueName("selected"), axes);
+    int64_t scratch = addCells(plan, loc, uniqueName("scores"), axes, f32Type(), topK ? 1 : 2,
+                               /*zeroed=*/false);
+    ProgramBuilder program(pattern, plan, loc,
+                           {"select",
+                            {std::max<int64_t>(axes.query, 1), keyCell},
+                            headKind(axes.head),
+                            itemAxis(axes)});
+    Value amount = selectionAmount(program, loc, program.scalars().uniform(op->getOperand(1)));
+
+    ProgramBuilder::DetachedRegion where({program.index(), program.index()}, loc);
+    mlir::OpBuilder &builder = where.builder;
+    Value query = where.block->getArgument(0), key = where.block->getArgument(1);
+    if (axes.diagonal) {
+      // The row at this position meets key 0 at the distance that is asked for.
+      query = key;
+      key = arith::ConstantIndexOp::create(builder, loc, 0);
+    }
+    ScalarEmitter::Place place(builder, query, key);
+    place.checksExistence = true;
+    Scalar score = program.scalars().emit(op->getOperand(0), place);
+    Value value = score.value;
+    if (!llvm::isa<mlir::FloatType>(value.getType()))
+      value = arith::SIToFPOp::create(
+          builder, loc, builder.getF32Type(),
+          arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value));
+    Value exists =
+        score.defined ? score.defined : Value(arith::ConstantIntOp::create(builder, loc, 1, 1));
+    tile::YieldOp::create(builder, loc, mlir::ValueRange{value, exists});
+    auto select = tile::SelectOp::create(
+        program.builder(), loc, topK ? tile::Selection::TopK : tile::Selection::TopP, amount,
+        axes.query, keyCell, axes.diagonal, scratch, slot, program.item());
+    select.getBody().takeBody(where.region);
+    store(op, slot);
+  }
+
+  LogicalResult planCover(ir::CoverOp cover) {
+    mlir::FailureOr<int64_t> slot =
+        addCoverProgram(pattern, plan, cover.getLoc(), uniqueName("cover"), cover.getSet(),
+                        cover.getQuery().value_or(0), cover.getKey());
+    if (failed(slot))
+      return failure();
+    store(cover, *slot);
+    return success();
+  }
+
+  /// `name`, numbered when it is not the first of its kind.
+  llvm::StringRef uniqueName(llvm::StringRef name) {
+    unsigned count = used[name]++;
+    nameStorage = count == 0 ? name.str() : (name + "_" + llvm::Twine(count)).str();
+    return nameStorage;
+  }
+
+  ir::PatternOp pattern;
+  tile::PlanOp plan;
+  llvm::SmallPtrSet<mlir::Operation *, 8> scalarSets;
+  llvm::StringMap<unsigned> used;
+  std::string nameStorage;
+};
+
+struct PlanSelectionsPass : impl::PlanSelectionsBase<PlanSelectionsPass> {
+  void runOnOperation() override {
+    for (auto attend : llvm::make_early_inc_range(getOperation().getOps<ir::AttendOp>())) {
+      mlir::FailureOr<tile::PlanOp> plan = lookupPlan(attend);
+      if (failed(plan) ||
+          failed(SelectionPlanner(lookupPattern(attend), *plan).run(scheduleOf(attend))))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
+} // namespace skim

@@ -1,0 +1,78 @@
+#include "dialect/Skim/SkimOps.h"
+#include "dialect/Tile/TileOps.h"
+#include "passes/Passes.h"
+#include "passes/PatternSlice.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace skim {
+#define GEN_PASS_DEF_REFUSEUNCOMPILED
+#include "passes/Passes.h.inc"
+
+namespace {
+
+/// How a pattern writes an operation that is not compiled; empty for one that is.
+llvm::StringRef missing(mlir::Operation *op) {
+  if (llvm::isa<ir::DotOp>(op))
+    return "dot";
+  if (llvm::isa<ir::SoftmaxOp>(op))
+    return "softmax";
+  if (llvm::isa<ir::LinearOp>(op))
+    return "linear";
+  if (llvm::isa<ir::SmoothOp>(op))
+    return "smooth";
+  if (llvm::isa<ir::LastOp>(op))
+    return "last";
+  if (llvm::isa<ir::CompactOp>(op))
+    return "compact";
+  if (auto cast = llvm::dyn_cast<ir::CastOp>(op))
+    return ir::stringifyCastKind(cast.getKind());
+  if (auto reduce = llvm::dyn_cast<ir::ReduceOp>(op))
+    return ir::stringifyReduceKind(reduce.getKind());
+  if (auto operand = llvm::dyn_cast<ir::OperandOp>(op))
+    return ir::stringifyOperandKind(operand.getKind());
+  if (auto input = llvm::dyn_cast<ir::InputOp>(op))
+    if (llvm::cast<ir::MapType>(input.getType()).isVec())
+      return input.getName();
+  return {};
+}
+
+/// Selections over distances have one row of distances from 0 on for all rows of the call.
+bool isUnservedDiagonal(mlir::Operation *op, bool noncausal) {
+  if (!llvm::isa<ir::TopKOp, ir::TopPOp, ir::InputListOp>(op))
+    return false;
+  ir::Axes axes = llvm::cast<ir::SetType>(op->getResult(0).getType()).getAxes();
+  return axes.diagonal && (noncausal || axes.query != 0);
+}
+
+struct RefuseUncompiledPass : impl::RefuseUncompiledBase<RefuseUncompiledPass> {
+  void runOnOperation() override {
+    for (auto attend : getOperation().getOps<ir::AttendOp>())
+      if (failed(check(lookupPattern(attend))))
+        signalPassFailure();
+  }
+
+  mlir::LogicalResult check(ir::PatternOp pattern) {
+    // The last step of a computation says more than the operands that it starts from.
+    mlir::Operation *found = nullptr;
+    for (mlir::Operation *op : neededOperations(pattern)) {
+      if (isUnservedDiagonal(op, pattern.getNoncausal()))
+        return op->emitError("the cpu target does not compile a selection over 'q - k' ")
+               << (pattern.getNoncausal() ? "in a noncausal pattern" : "for each query block")
+               << " yet; run the pattern with '--device reference'";
+      if (missing(op).empty())
+        continue;
+      if (!found || llvm::isa<ir::OperandOp, ir::InputOp>(found))
+        found = op;
+    }
+    if (found)
+      return found->emitError("the cpu target does not compile '")
+             << missing(found) << "' yet; run the pattern with '--device reference'";
+    return mlir::success();
+  }
+};
+
+} // namespace
+} // namespace skim

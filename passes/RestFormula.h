@@ -1,0 +1,23 @@
+// Which block means enter a row's softmax (rule 11).
+#ifndef SKIM_PASSES_RESTFORMULA_H
+#define SKIM_PASSES_RESTFORMULA_H
+
+#include "dialect/Skim/SkimOps.h"
+#include "passes/PatternFormula.h"
+
+namespace skim {
+
+/// What `skim-plan-rest` notes on `skim.rest_mean`: the slots of the buffers of block means and,
+/// where there is one, of the bytes of blocks that hold a kept pair.
+inline constexpr llvm::StringLiteral kPooledKeysAttr = "tile.pooled_keys";
+inline constexpr llvm::StringLiteral kPooledValuesAttr = "tile.pooled_values";
+inline constexpr llvm::StringLiteral kCoveredAttr = "tile.covered";
+
+/// The entries of `rest` beside the set `kept`, over the query position and the number of a block
+/// of keys in place of the key position. Rows and blocks that do not exist have none.
+mlir::FailureOr<Formula> restEntries(PatternFormula &formulas, ir::RestMeanOp rest,
+                                     mlir::Value kept);
+
+} // namespace skim
+
+#endif // SKIM_PASSES_RESTFORMULA_H

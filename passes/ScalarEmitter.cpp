@@ -1,0 +1,429 @@
+#include "passes/ScalarEmitter.h"
+
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace arith = mlir::arith;
+namespace math = mlir::math;
+using mlir::Location;
+using mlir::OpBuilder;
+using mlir::Value;
+
+namespace skim {
+namespace {
+
+ir::Axes axesOf(Value value) {
+  if (auto map = llvm::dyn_cast<ir::MapType>(value.getType()))
+    return map.getAxes();
+  return llvm::cast<ir::SetType>(value.getType()).getAxes();
+}
+
+Value constantIndex(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+/// `a and b`, where null holds always.
+Value both(OpBuilder &builder, Location loc, Value a, Value b) {
+  if (!a || !b || a == b)
+    return a ? a : b;
+  return arith::AndIOp::create(builder, loc, a, b);
+}
+
+Value truth(OpBuilder &builder, Location loc, const Scalar &scalar) {
+  return both(builder, loc, scalar.value, scalar.defined);
+}
+
+std::optional<int64_t> constantIndexOf(Value map) {
+  if (auto constant = map.getDefiningOp<ir::ConstantOp>())
+    if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(constant.getValue()))
+      return integer.getInt();
+  return std::nullopt;
+}
+
+template <typename OpT> Value inF64(OpBuilder &builder, Location loc, Value x) {
+  Value wide = arith::ExtFOp::create(builder, loc, builder.getF64Type(), x);
+  return arith::TruncFOp::create(builder, loc, x.getType(), OpT::create(builder, loc, wide));
+}
+
+arith::CmpIPredicate integerPredicate(ir::Comparison comparison) {
+  switch (comparison) {
+  case ir::Comparison::Lt:
+    return arith::CmpIPredicate::slt;
+  case ir::Comparison::Le:
+    return arith::CmpIPredicate::sle;
+  case ir::Comparison::Gt:
+    return arith::CmpIPredicate::sgt;
+  case ir::Comparison::Ge:
+    return arith::CmpIPredicate::sge;
+  case ir::Comparison::Eq:
+    return arith::CmpIPredicate::eq;
+  case ir::Comparison::Ne:
+    return arith::CmpIPredicate::ne;
+  }
+  return arith::CmpIPredicate::eq;
+}
+
+/// Ordered: false where a side is NaN (rule 3).
+arith::CmpFPredicate floatPredicate(ir::Comparison comparison) {
+  switch (comparison) {
+  case ir::Comparison::Lt:
+    return arith::CmpFPredicate::OLT;
+  case ir::Comparison::Le:
+    return arith::CmpFPredicate::OLE;
+  case ir::Comparison::Gt:
+    return arith::CmpFPredicate::OGT;
+  case ir::Comparison::Ge:
+    return arith::CmpFPredicate::OGE;
+  case ir::Comparison::Eq:
+    return arith::CmpFPredicate::OEQ;
+  case ir::Comparison::Ne:
+    return arith::CmpFPredicate::ONE;
+  }
+  return arith::CmpFPredicate::OEQ;
+}
+
+} // namespace
+
+tile::HeadKind headKind(ir::HeadAxis head) {
+  switch (head) {
+  case ir::HeadAxis::None:
+    return tile::HeadKind::None;
+  case ir::HeadAxis::KvHead:
+    return tile::HeadKind::Kv;
+  case ir::HeadAxis::Head:
+    return tile::HeadKind::Query;
+  }
+  return tile::HeadKind::None;
+}
+
+bool mayBeUndefined(Value map) {
+  mlir::Operation *op = map.getDefiningOp();
+  if (!op)
+    return false;
+  if (llvm::isa<ir::WhereOp>(op))
+    return true;
+  if (llvm::isa<ir::DivOp, ir::ModOp>(op) && llvm::cast<ir::MapType>(map.getType()).isIndex() &&
+      constantIndexOf(op->getOperand(1)).value_or(0) <= 0)
+    return true;
+  return llvm::any_of(op->getOperands(), mayBeUndefined);
+}
+
+Scalar ScalarEmitter::uniform(Value source) {
+  if (auto known = uniforms.find(source); known != uniforms.end())
+    return known->second;
+  Scalar scalar;
+  if (auto parameter = llvm::dyn_cast<mlir::BlockArgument>(source)) {
+    scalar = emitParameter(parameter);
+  } else {
+    Place place(itemBuilder, {}, {});
+    scalar = emitOperation(source.getDefiningOp(), place);
+  }
+  uniforms[source] = scalar;
+  return scalar;
+}
+
+Scalar ScalarEmitter::emit(Value source, Place &place) {
+  if (!axesOf(source).hasPositions())
+    return uniform(source);
+  if (auto known = place.known.find(source); known != place.known.end())
+    return known->second;
+  Scalar scalar = emitOperation(source.getDefiningOp(), place);
+  place.known[source] = scalar;
+  return scalar;
+}
+
+Value ScalarEmitter::holds(Value set, Place &place) {
+  return truth(place.builder, set.getLoc(), emit(set, place));
+}
+
+Value ScalarEmitter::uniformHolds(Value set) {
+  return truth(itemBuilder, set.getLoc(), uniform(set));
+}
+
+Scalar ScalarEmitter::emitOperation(mlir::Operation *op, Place &place) {
+  OpBuilder &builder = place.builder;
+  Location loc = op->getLoc();
+  return llvm::TypeSwitch<mlir::Operation *, Scalar>(op)
+      .Case([&](ir::ConstantOp constant) { return emitConstant(constant, builder); })
+      .Case([&](ir::UniformOp uniform) { return emitUniform(uniform); })
+      .Case([&](ir::InputOp input) { return emitInput(input, place); })
+      .Case([&](ir::PositionOp position) { return emitPosition(position, place); })
+      .Case([&](ir::ScoreOp) { return Scalar{place.score, {}}; })
+      .Case([&](ir::AffineSetOp set) { return emitAffineSet(set, place); })
+      .Case([&](tile::StoredSetOp set) { return emitStoredSet(set, place); })
+      .Case([&](ir::CompareOp compare) { return emitCompare(compare, place); })
+      .Case([&](ir::MatchOp match) { return emitMatch(match, place); })
+      .Case([&](ir::AsSetOp set) {
+        return Scalar{truth(builder, loc, emit(set.getInput(), place)), {}};
+      })
+      .Case([&](ir::NotOp complement) {
+        Value truthValue = arith::ConstantIntOp::create(builder, loc, 1, 1);
+        return Scalar{
+            arith::XOrIOp::create(builder, loc, holds(complement.getSet(), place), truthValue), {}};
+      })
+      .Case<ir::AndOp, ir::OrOp>([&](auto) {
+        Value result;
+        for (Value set : op->getOperands()) {
+          Value next = holds(set, place);
+          if (!result)
+            result = next;
+          else if (llvm::isa<ir::AndOp>(op))
+            result = arith::AndIOp::create(builder, loc, result, next);
+          else
+            result = arith::OrIOp::create(builder, loc, result, next);
+        }
+        return Scalar{result, {}};
+      })
+      .Case([&](ir::WhereOp where) {
+        Scalar input = emit(where.getInput(), place);
+        return Scalar{input.value, both(builder, loc, input.defined, holds(where.getSet(), place))};
+      })
+      .Default([&](mlir::Operation *) { return emitArithmetic(op, place); });
+}
+
+Scalar ScalarEmitter::emitParameter(mlir::BlockArgument parameter) {
+  auto type = llvm::cast<ir::MapType>(parameter.getType());
+  mlir::Type scalar = type.isIndex() ? mlir::Type(itemBuilder.getIndexType())
+                      : type.isF32() ? mlir::Type(itemBuilder.getF32Type())
+                                     : mlir::Type(itemBuilder.getI1Type());
+  bool perHead = type.getAxes().head != ir::HeadAxis::None;
+  return {tile::ParameterOp::create(itemBuilder, parameter.getLoc(), scalar,
+                                    parameter.getArgNumber(), perHead, item),
+          {}};
+}
+
+Scalar ScalarEmitter::emitConstant(ir::ConstantOp constant, OpBuilder &builder) {
+  mlir::TypedAttr value = constant.getValue();
+  return {arith::ConstantOp::create(builder, constant.getLoc(), value), {}};
+}
+
+Scalar ScalarEmitter::emitUniform(ir::UniformOp uniform) {
+  auto kind = [&] {
+    switch (uniform.getKind()) {
+    case ir::UniformKind::QueryLength:
+      return tile::UniformKind::QLen;
+    case ir::UniformKind::KeyLength:
+      return tile::UniformKind::KvLen;
+    case ir::UniformKind::Layer:
+      return tile::UniformKind::Layer;
+    case ir::UniformKind::Head:
+      return tile::UniformKind::Head;
+    case ir::UniformKind::KvHead:
+      return tile::UniformKind::KvHead;
+    }
+    return tile::UniformKind::KvLen;
+  }();
+  return {tile::UniformOp::create(itemBuilder, uniform.getLoc(), itemBuilder.getIndexType(), kind,
+                                  item),
+          {}};
+}
+
+Scalar ScalarEmitter::emitInput(ir::InputOp input, Place &place) {
+  OpBuilder &builder = place.builder;
+  Location loc = input.getLoc();
+  auto type = llvm::cast<ir::MapType>(input.getType());
+  ir::Axes axes = type.getAxes();
+  mlir::Type scalar = type.isIndex() ? mlir::Type(builder.getIndexType())
+                      : type.isF32() ? mlir::Type(builder.getF32Type())
+                                     : mlir::Type(builder.getI1Type());
+  Value query = place.query, key = place.key;
+  if (!query)
+    query = key = constantIndex(builder, loc, 0);
+  Value value = tile::LoadCellOp::create(
+      builder, loc, scalar, tile::Space::Input, plan.getInput(input.getName()).getSlot(),
+      headKind(axes.head), axes.query, axes.diagonal ? 1 : axes.key, axes.diagonal, query, key,
+      item);
+  return {value, place.checksExistence ? existence(axes, loc, place) : Value()};
+}
+
+/// Rule 2: some pair of the cell is visible, that is, the cell's last row sees its first key.
+Value ScalarEmitter::existence(ir::Axes axes, Location loc, Place &place) {
+  if (!axes.hasPositions() || pattern.getNoncausal() || axes.diagonal || axes.query == 0)
+    return {};
+  OpBuilder &builder = place.builder;
+  Value kvLength =
+      tile::UniformOp::create(builder, loc, builder.getIndexType(), tile::UniformKind::KvLen, item);
+  mlir::AffineExpr q = builder.getAffineDimExpr(0), k = builder.getAffineDimExpr(1);
+  mlir::AffineExpr length = builder.getAffineSymbolExpr(0);
+  mlir::AffineExpr firstKey =
+      axes.key ? k.floorDiv(axes.key) * axes.key : builder.getAffineConstantExpr(0);
+  mlir::AffineExpr endRow = q.floorDiv(axes.query) * axes.query + axes.query;
+  auto visible =
+      mlir::IntegerSet::get(2, 1, {endRow - 1 - firstKey, length - 1 - firstKey}, {false, false});
+  return tile::ContainsOp::create(builder, loc, visible, mlir::ValueRange{place.query, place.key},
+                                  kvLength);
+}
+
+Scalar ScalarEmitter::emitPosition(ir::PositionOp position, Place &place) {
+  llvm::SmallVector<Value> symbols;
+  Value defined;
+  for (Value symbol : position.getSymbols()) {
+    Scalar scalar = uniform(symbol);
+    symbols.push_back(scalar.value);
+    defined = both(place.builder, position.getLoc(), defined, scalar.defined);
+  }
+  llvm::SmallVector<Value, 2> dims = {place.query, place.key};
+  if (!place.query)
+    dims.assign(2, constantIndex(place.builder, position.getLoc(), 0));
+  return {mlir::affine::expandAffineExpr(place.builder, position.getLoc(),
+                                         position.getMap().getResult(0), dims, symbols),
+          defined};
+}
+
+Scalar ScalarEmitter::emitAffineSet(ir::AffineSetOp set, Place &place) {
+  OpBuilder &builder = place.builder;
+  Location loc = set.getLoc();
+  llvm::SmallVector<Value> symbols;
+  Value defined;
+  for (Value symbol : set.getSymbols()) {
+    Scalar scalar = uniform(symbol);
+    symbols.push_back(scalar.value);
+    defined = both(builder, loc, defined, scalar.defined);
+  }
+  llvm::SmallVector<Value, 2> dims = {place.query, place.key};
+  if (!place.query)
+    dims.assign(2, constantIndex(builder, loc, 0));
+  Value contains = tile::ContainsOp::create(builder, loc, set.getSet(), dims, symbols);
+  return {both(builder, loc, contains, defined), {}};
+}
+
+Scalar ScalarEmitter::emitStoredSet(tile::StoredSetOp set, Place &place) {
+  ir::Axes axes = axesOf(set);
+  OpBuilder &builder = place.builder;
+  Value query = place.query, key = place.key;
+  if (!query)
+    query = key = constantIndex(builder, set.getLoc(), 0);
+  return {tile::LoadCellOp::create(builder, set.getLoc(), builder.getI1Type(), tile::Space::Buffer,
+                                   set.getSlot(), headKind(axes.head), axes.query,
+                                   axes.diagonal ? 1 : axes.key, axes.diagonal, query, key, item),
+          {}};
+}
+
+Scalar ScalarEmitter::emitCompare(ir::CompareOp compare, Place &place) {
+  OpBuilder &builder = place.builder;
+  Location loc = compare.getLoc();
+  Scalar lhs = emit(compare.getLhs(), place), rhs = emit(compare.getRhs(), place);
+  Value result;
+  if (llvm::isa<mlir::FloatType>(lhs.value.getType()))
+    result = arith::CmpFOp::create(builder, loc, floatPredicate(compare.getPredicate()), lhs.value,
+                                   rhs.value);
+  else
+    result = arith::CmpIOp::create(builder, loc, integerPredicate(compare.getPredicate()),
+                                   lhs.value, rhs.value);
+  return {both(builder, loc, both(builder, loc, result, lhs.defined), rhs.defined), {}};
+}
+
+Scalar ScalarEmitter::emitMatch(ir::MatchOp match, Place &place) {
+  OpBuilder &builder = place.builder;
+  Location loc = match.getLoc();
+  Scalar selector = uniform(match.getSelector());
+  Value result = match.getOtherwise() ? holds(match.getOtherwise(), place)
+                                      : Value(arith::ConstantIntOp::create(builder, loc, 0, 1));
+  for (auto [label, arm] : llvm::zip_equal(match.getLabels(), match.getArms())) {
+    Value equal = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, selector.value,
+                                        constantIndex(builder, loc, label));
+    equal = both(builder, loc, equal, selector.defined);
+    result = arith::SelectOp::create(builder, loc, equal, holds(arm, place), result);
+  }
+  return {result, {}};
+}
+
+Scalar ScalarEmitter::emitArithmetic(mlir::Operation *op, Place &place) {
+  OpBuilder &builder = place.builder;
+  Location loc = op->getLoc();
+  Value defined;
+  llvm::SmallVector<Value, 2> operands;
+  for (Value operand : op->getOperands()) {
+    Scalar scalar = emit(operand, place);
+    operands.push_back(scalar.value);
+    defined = both(builder, loc, defined, scalar.defined);
+  }
+  Value x = operands[0], y = operands.size() > 1 ? operands[1] : Value();
+  bool real = llvm::isa<mlir::FloatType>(x.getType());
+  auto zero = [&]() -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(x.getType()));
+  };
+  /// A divisor that is not positive makes the quotient undefined; 1 stands in for it.
+  auto divisor = [&] {
+    if (constantIndexOf(op->getOperand(1)).value_or(0) > 0)
+      return y;
+    Value positive = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, y, zero());
+    defined = both(builder, loc, defined, positive);
+    return Value(
+        arith::SelectOp::create(builder, loc, positive, y, constantIndex(builder, loc, 1)));
+  };
+  Value result =
+      llvm::TypeSwitch<mlir::Operation *, Value>(op)
+          .Case([&](ir::AddOp) -> Value {
+            if (real)
+              return arith::AddFOp::create(builder, loc, x, y);
+            return arith::AddIOp::create(builder, loc, x, y);
+          })
+          .Case([&](ir::SubOp) -> Value {
+            if (real)
+              return arith::SubFOp::create(builder, loc, x, y);
+            return arith::SubIOp::create(builder, loc, x, y);
+          })
+          .Case([&](ir::MulOp) -> Value {
+            if (real)
+              return arith::MulFOp::create(builder, loc, x, y);
+            return arith::MulIOp::create(builder, loc, x, y);
+          })
+          .Case([&](ir::DivOp) -> Value {
+            if (real)
+              return arith::DivFOp::create(builder, loc, x, y);
+            return arith::FloorDivSIOp::create(builder, loc, x, divisor());
+          })
+          .Case([&](ir::ModOp) -> Value {
+            Value by = divisor();
+            Value quotient = arith::FloorDivSIOp::create(builder, loc, x, by);
+            return arith::SubIOp::create(builder, loc, x,
+                                         arith::MulIOp::create(builder, loc, quotient, by));
+          })
+          .Case([&](ir::MinOp) -> Value {
+            if (real)
+              return arith::MinimumFOp::create(builder, loc, x, y);
+            return arith::MinSIOp::create(builder, loc, x, y);
+          })
+          .Case([&](ir::MaxOp) -> Value {
+            if (real)
+              return arith::MaximumFOp::create(builder, loc, x, y);
+            return arith::MaxSIOp::create(builder, loc, x, y);
+          })
+          .Case([&](ir::ReluOp) -> Value {
+            if (real)
+              return arith::MaximumFOp::create(builder, loc, x, zero());
+            return arith::MaxSIOp::create(builder, loc, x, zero());
+          })
+          .Case([&](ir::NegOp) -> Value {
+            if (real)
+              return arith::NegFOp::create(builder, loc, x);
+            return arith::SubIOp::create(builder, loc, zero(), x);
+          })
+          .Case([&](ir::AbsOp) -> Value {
+            if (real)
+              return math::AbsFOp::create(builder, loc, x);
+            return math::AbsIOp::create(builder, loc, x);
+          })
+          .Case([&](ir::ConvertOp) -> Value {
+            Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), x);
+            return arith::SIToFPOp::create(builder, loc, builder.getF32Type(), wide);
+          })
+          .Case([&](ir::ExpOp) -> Value {
+            return place.fastMath ? Value(math::ExpOp::create(builder, loc, x))
+                                  : inF64<math::ExpOp>(builder, loc, x);
+          })
+          .Case([&](ir::LogOp) -> Value {
+            return place.fastMath ? Value(math::LogOp::create(builder, loc, x))
+                                  : inF64<math::LogOp>(builder, loc, x);
+          })
+          .Case([&](ir::TanhOp) -> Value {
+            return place.fastMath ? Value(math::TanhOp::create(builder, loc, x))
+                                  : inF64<math::TanhOp>(builder, loc, x);
+          });
+  return {result, defined};
+}
+
+} // namespace skim

@@ -1,0 +1,88 @@
+// From maps and sets of a pattern to scalar operations of a tile program.
+#ifndef SKIM_PASSES_SCALAREMITTER_H
+#define SKIM_PASSES_SCALAREMITTER_H
+
+#include "dialect/Skim/SkimOps.h"
+#include "dialect/Tile/TileOps.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace skim {
+
+/// What a map or a set is at one position: `value` counts only where `defined` holds. A null
+/// `defined` stands for "always".
+struct Scalar {
+  mlir::Value value;
+  mlir::Value defined;
+};
+
+/// Writes the scalar form of maps and sets into the body of one work item.
+///
+/// Numbers are f32, rounded after each operation; exp, log and tanh are those of f64, rounded
+/// once, so that what depends on positions and inputs alone agrees everywhere (rule 9). What is one
+/// value for a whole item is computed once, by `itemBuilder`, outside of every region:
+/// so build a region before the operation that holds it.
+class ScalarEmitter {
+public:
+  ScalarEmitter(ir::PatternOp pattern, tile::PlanOp plan, mlir::Value item,
+                mlir::OpBuilder &itemBuilder)
+      : pattern(pattern), plan(plan), item(item), itemBuilder(itemBuilder) {}
+
+  /// The region that is written next, and its positions.
+  struct Place {
+    Place(mlir::OpBuilder builder, mlir::Value query, mlir::Value key)
+        : builder(builder), query(query), key(key) {}
+
+    mlir::OpBuilder builder;
+    mlir::Value query, key; ///< Null outside of regions.
+    /// The value of `skim.score`.
+    mlir::Value score;
+    /// Whether a cell of an input must be asked if some pair in it is visible (rule 2). It need not
+    /// be where only visible pairs are looked at.
+    bool checksExistence = false;
+    /// exp, log and tanh of f32: for logits, which no decision depends on.
+    bool fastMath = false;
+    llvm::DenseMap<mlir::Value, Scalar> known;
+  };
+
+  /// A map or set without position axes.
+  Scalar uniform(mlir::Value source);
+  /// Any map or set at the place's positions.
+  Scalar emit(mlir::Value source, Place &place);
+  /// The set as one truth value: false where undefined.
+  mlir::Value holds(mlir::Value set, Place &place);
+  /// The same for a set without position axes.
+  mlir::Value uniformHolds(mlir::Value set);
+
+private:
+  Scalar emitOperation(mlir::Operation *op, Place &place);
+  Scalar emitParameter(mlir::BlockArgument parameter);
+  Scalar emitInput(ir::InputOp input, Place &place);
+  Scalar emitUniform(ir::UniformOp uniform);
+  Scalar emitConstant(ir::ConstantOp constant, mlir::OpBuilder &builder);
+  Scalar emitPosition(ir::PositionOp position, Place &place);
+  Scalar emitAffineSet(ir::AffineSetOp set, Place &place);
+  Scalar emitStoredSet(tile::StoredSetOp set, Place &place);
+  Scalar emitCompare(ir::CompareOp compare, Place &place);
+  Scalar emitMatch(ir::MatchOp match, Place &place);
+  Scalar emitArithmetic(mlir::Operation *op, Place &place);
+  mlir::Value existence(ir::Axes axes, mlir::Location loc, Place &place);
+
+  ir::PatternOp pattern;
+  tile::PlanOp plan;
+  mlir::Value item;
+  mlir::OpBuilder &itemBuilder;
+  llvm::DenseMap<mlir::Value, Scalar> uniforms;
+};
+
+/// The kind of heads that `head` counts.
+tile::HeadKind headKind(ir::HeadAxis head);
+
+/// Whether the value may be undefined although all its inputs exist: it comes through `where` or a
+/// division.
+bool mayBeUndefined(mlir::Value map);
+
+} // namespace skim
+
+#endif // SKIM_PASSES_SCALAREMITTER_H
