@@ -71,7 +71,10 @@ llvm::Expected<CompileOptions> readProblem(const Options &options) {
   llvm::Expected<llvm::StringRef> dtype = options.choice(OPT_dtype, "bf16", {"bf16", "f16", "f32"});
   if (!dtype)
     return dtype.takeError();
-  result.dtype = *parseDType(std::string_view(*dtype));
+  result.dtype = llvm::StringSwitch<DType>(*dtype)
+                     .Case("bf16", DType::BF16)
+                     .Case("f16", DType::F16)
+                     .Default(DType::F32);
   return result;
 }
 

@@ -16,18 +16,26 @@ llvm::Error wrongTensor(const SafetensorsFile &file, llvm::StringRef name,
   return wrongInput("'" + file.path() + "': " + name + ": " + what);
 }
 
+/// A tensor of queries, keys or values.
+struct Floats {
+  const Tensor *tensor;
+  DType type;
+
+  TensorView view() const { return TensorView::contiguous(tensor->data, type, tensor->shape); }
+};
+
 /// A tensor of floats with `rank` axes; what its axes are goes into the message.
-llvm::Expected<const Tensor *> findFloats(const SafetensorsFile &file, llvm::StringRef name,
-                                          size_t rank, llvm::StringRef axes) {
+llvm::Expected<Floats> findFloats(const SafetensorsFile &file, llvm::StringRef name, size_t rank,
+                                  llvm::StringRef axes) {
   const Tensor *tensor = file.find(name);
   if (!tensor)
     return wrongInput("'" + file.path() + "': expected a tensor '" + name + "' " + axes);
-  std::optional<DType> type = runtimeType(tensor->type);
+  DType type = runtimeType(tensor->type).value_or(DType::U8);
   if (type != DType::F32 && type != DType::F16 && type != DType::BF16)
     return wrongTensor(file, name, "expected BF16, F16 or F32 but got " + nameOf(tensor->type));
   if (tensor->shape.size() != rank)
     return wrongTensor(file, name, "expected " + axes + " but got " + shapeText(tensor->shape));
-  return tensor;
+  return Floats{tensor, type};
 }
 
 /// The elements of an I32 or I64 tensor that all fit 32 bits.
@@ -47,10 +55,6 @@ llvm::Expected<std::vector<int32_t>> readIndices(const SafetensorsFile &file,
     values.push_back(static_cast<int32_t>(value));
   }
   return values;
-}
-
-TensorView view(const Tensor &tensor) {
-  return TensorView::contiguous(tensor.data, *runtimeType(tensor.type), tensor.shape);
 }
 
 std::vector<int32_t> prefixSums(llvm::ArrayRef<int32_t> lengths) {
@@ -150,35 +154,38 @@ llvm::Error HostBatch::readOperands(const SafetensorsFile &file) {
   bool paged = file.find("block_table") != nullptr;
   llvm::StringRef keyAxes = paged ? "[pages, page, kv_heads, dim]" : "[tokens, kv_heads, dim]";
   size_t keyRank = paged ? 4 : 3;
-  llvm::Expected<const Tensor *> query = findFloats(file, "q", 3, "[tokens, heads, dim]");
+  llvm::Expected<Floats> query = findFloats(file, "q", 3, "[tokens, heads, dim]");
   if (!query)
     return query.takeError();
-  llvm::Expected<const Tensor *> key = findFloats(file, "k", keyRank, keyAxes);
+  llvm::Expected<Floats> key = findFloats(file, "k", keyRank, keyAxes);
   if (!key)
     return key.takeError();
-  llvm::Expected<const Tensor *> value = findFloats(file, "v", keyRank, keyAxes);
+  llvm::Expected<Floats> value = findFloats(file, "v", keyRank, keyAxes);
   if (!value)
     return value.takeError();
+  const Tensor &queries = *query->tensor;
+  const Tensor &keys = *key->tensor;
+  const Tensor &values = *value->tensor;
 
-  for (const Tensor *other : {*key, *value})
-    if (other->type != (*query)->type)
+  for (const Tensor *other : {&keys, &values})
+    if (other->type != queries.type)
       return wrongTensor(file, other->name,
-                         "expected " + nameOf((*query)->type) + ", as q is, but got " +
+                         "expected " + nameOf(queries.type) + ", as q is, but got " +
                              nameOf(other->type));
-  queryHeads = (*query)->shape[1];
-  kvHeads = (*key)->shape[keyRank - 2];
-  headDim = (*query)->shape[2];
-  valueDim = (*value)->shape.back();
-  if (headDim != (*key)->shape.back())
+  queryHeads = queries.shape[1];
+  kvHeads = keys.shape[keyRank - 2];
+  headDim = queries.shape[2];
+  valueDim = values.shape.back();
+  if (headDim != keys.shape.back())
     return wrongTensor(file, "k",
                        "expected a last extent of " + llvm::Twine(headDim) +
-                           ", the head dimension of q, but got " + shapeText((*key)->shape));
-  std::vector<int64_t> expected = (*key)->shape;
+                           ", the head dimension of q, but got " + shapeText(keys.shape));
+  std::vector<int64_t> expected = keys.shape;
   expected.back() = valueDim;
-  if ((*value)->shape != expected)
+  if (values.shape != expected)
     return wrongTensor(file, "v",
                        "expected " + shapeText(expected) + ", as k has, but got " +
-                           shapeText((*value)->shape));
+                           shapeText(values.shape));
   if (queryHeads == 0 || kvHeads == 0 || queryHeads % kvHeads != 0)
     return wrongTensor(file, "q",
                        "expected a multiple of the " + llvm::Twine(kvHeads) + " KV heads but got " +
@@ -186,18 +193,18 @@ llvm::Error HostBatch::readOperands(const SafetensorsFile &file) {
   if (headDim == 0 || valueDim == 0)
     return wrongTensor(file, headDim == 0 ? "q" : "v", "expected vectors but the last extent is 0");
   // Lengths and page numbers are 32-bit everywhere.
-  for (const Tensor *tensor : {*query, *key})
+  for (const Tensor *tensor : {&queries, &keys})
     if (tensor->shape[0] > std::numeric_limits<int32_t>::max())
       return wrongTensor(file, tensor->name, "expected at most 2147483647 tokens or pages");
   if (paged) {
-    pageSize = (*key)->shape[1];
+    pageSize = keys.shape[1];
     if (pageSize == 0)
       return wrongTensor(file, "k", "expected pages of at least one token");
   }
-  dtype = *runtimeType((*query)->type);
-  q = view(**query);
-  k = view(**key);
-  v = view(**value);
+  dtype = query->type;
+  q = query->view();
+  k = key->view();
+  v = value->view();
   return llvm::Error::success();
 }
 
@@ -351,7 +358,7 @@ llvm::Expected<std::optional<NamedTensor>> HostBatch::input(llvm::StringRef name
       values.push_back(*type == DType::F16 ? f16ToF32(bits) : bf16ToF32(bits));
     return keep(values, DType::F32);
   }
-  return NamedTensor{name.str(), view(*tensor)};
+  return NamedTensor{name.str(), TensorView::contiguous(tensor->data, *type, tensor->shape)};
 }
 
 } // namespace skim::tool

@@ -29,6 +29,11 @@ struct Job {
   bool wantKept = false;
 };
 
+struct TileCounts {
+  int64_t visited = 0; ///< Key tiles whose product was computed.
+  int64_t masked = 0;  ///< Those among them that needed a mask.
+};
+
 struct Outcome {
   std::vector<float> out; ///< [query tokens, query heads, value dim]
   std::vector<float> lse; ///< [query heads, query tokens]
@@ -36,8 +41,8 @@ struct Outcome {
   std::vector<uint8_t> kept;
   int64_t keptPairs = 0;
   int64_t restEntries = 0;
-  /// Work of a device that walks tiles.
-  std::optional<int64_t> tilesVisited, tilesMasked;
+  /// Of a device that walks tiles.
+  std::optional<TileCounts> tiles;
   double compileSeconds = 0;
   double selectionSeconds = 0; ///< Median over the repeats, as the next.
   double attentionSeconds = 0;

@@ -83,8 +83,9 @@ llvm::Expected<Options> Options::parse(Command command, llvm::ArrayRef<const cha
     std::string nearest;
     unsigned distance = table().findNearest(text, nearest, llvm::opt::Visibility(command));
     if (distance <= 2)
-      return wrongUsage("unknown option '" + text + "'; did you mean '" + nearest + "'?");
-    return wrongUsage("unknown option '" + text + "'");
+      return wrongUsage("unknown option '" + llvm::Twine(text) + "'; did you mean '" + nearest +
+                        "'?");
+    return wrongUsage("unknown option '" + llvm::Twine(text) + "'");
   }
   if (options.has(OPT_help))
     return options;

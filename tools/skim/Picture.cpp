@@ -240,10 +240,16 @@ void drawPicture(cairo_t *context, const Picture &picture, const Layout &layout)
   canvas.text(margin, 34, picture.title, 18, ink, Align::Left, /*bold=*/true);
   canvas.text(margin, 54, picture.subtitle, 11, faintInk);
   drawLegend(canvas, picture, margin, 78);
-  for (size_t i = 0; i < picture.panels.size(); ++i)
-    drawPanel(canvas, picture, picture.panels[i], layout,
-              margin + double(i % layout.columns) * layout.panelWidth,
-              headerHeight + double(i / layout.columns) * layout.panelHeight);
+  double left = margin;
+  double top = headerHeight;
+  for (size_t i = 0; i < picture.panels.size(); ++i) {
+    drawPanel(canvas, picture, picture.panels[i], layout, left, top);
+    left += layout.panelWidth;
+    if ((i + 1) % layout.columns == 0) {
+      left = margin;
+      top += layout.panelHeight;
+    }
+  }
 }
 
 cairo_status_t append(void *bytes, const unsigned char *data, unsigned length) {

@@ -4,6 +4,7 @@
 #include "tools/skim/Job.h"
 #include "tools/skim/Subcommands.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -28,21 +29,23 @@ struct Report {
 llvm::json::Value orNull(const std::optional<double> &value) {
   return value ? llvm::json::Value(*value) : llvm::json::Value(nullptr);
 }
-llvm::json::Value orNull(const std::optional<int64_t> &value) {
-  return value ? llvm::json::Value(*value) : llvm::json::Value(nullptr);
-}
 
 void printJson(const Report &report) {
   const HostBatch &batch = report.job.batch;
   const Outcome &outcome = report.outcome;
-  llvm::json::Array masses;
-  llvm::json::Array errors;
-  if (report.comparison)
-    for (const HeadComparison &head : report.comparison->heads) {
-      masses.push_back(orNull(head.keptMass));
-      errors.push_back(orNull(head.error));
-    }
-  bool compared = report.comparison.has_value();
+  llvm::json::Value mass = nullptr;
+  llvm::json::Value masses = nullptr;
+  llvm::json::Value error = nullptr;
+  llvm::json::Value errors = nullptr;
+  if (report.comparison) {
+    const std::vector<HeadComparison> &heads = report.comparison->heads;
+    mass = orNull(report.comparison->keptMass);
+    masses = llvm::json::Array(
+        llvm::map_range(heads, [](const HeadComparison &head) { return orNull(head.keptMass); }));
+    error = orNull(report.comparison->error);
+    errors = llvm::json::Array(
+        llvm::map_range(heads, [](const HeadComparison &head) { return orNull(head.error); }));
+  }
   llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
   json.object([&] {
     json.attribute("pattern", report.job.source.entry().name);
@@ -61,12 +64,14 @@ void printJson(const Report &report) {
     json.attribute("kept_pairs", outcome.keptPairs);
     json.attribute("density", report.density());
     json.attribute("rest_entries", outcome.restEntries);
-    json.attribute("kept_mass", compared ? orNull(report.comparison->keptMass) : nullptr);
-    json.attribute("kept_mass_per_head", compared ? llvm::json::Value(std::move(masses)) : nullptr);
-    json.attribute("error", compared ? orNull(report.comparison->error) : nullptr);
-    json.attribute("error_per_head", compared ? llvm::json::Value(std::move(errors)) : nullptr);
-    json.attribute("tiles_visited", orNull(outcome.tilesVisited));
-    json.attribute("tiles_masked", orNull(outcome.tilesMasked));
+    json.attribute("kept_mass", mass);
+    json.attribute("kept_mass_per_head", masses);
+    json.attribute("error", error);
+    json.attribute("error_per_head", errors);
+    json.attribute("tiles_visited",
+                   outcome.tiles ? llvm::json::Value(outcome.tiles->visited) : nullptr);
+    json.attribute("tiles_masked",
+                   outcome.tiles ? llvm::json::Value(outcome.tiles->masked) : nullptr);
     json.attribute("compile_seconds", outcome.compileSeconds);
     json.attribute("selection_seconds", outcome.selectionSeconds);
     json.attribute("attention_seconds", outcome.attentionSeconds);
@@ -115,9 +120,9 @@ void printTable(const Report &report) {
   }
   if (outcome.restEntries > 0)
     row("rest", std::to_string(outcome.restEntries), "pooled blocks that entered by their mean");
-  if (outcome.tilesVisited)
-    row("tiles", llvm::formatv("{0} visited, {1} of them masked", *outcome.tilesVisited,
-                               *outcome.tilesMasked));
+  if (outcome.tiles)
+    row("tiles", llvm::formatv("{0} visited, {1} of them masked", outcome.tiles->visited,
+                               outcome.tiles->masked));
   row("time", llvm::formatv(
                   "compile {0}, selection {1}, attention {2}", milliseconds(outcome.compileSeconds),
                   milliseconds(outcome.selectionSeconds), milliseconds(outcome.attentionSeconds)));

@@ -78,8 +78,8 @@ llvm::Error addInputs(const LaunchPlan &plan, HostBatch &batch, Operands &operan
     if (!input)
       return input.takeError();
     // What is missing the runtime names, with the shape it expects.
-    if (*input)
-      operands.inputs.push_back(std::move(**input));
+    if (std::optional<NamedTensor> &found = *input)
+      operands.inputs.push_back(std::move(*found));
   }
   return llvm::Error::success();
 }
@@ -160,8 +160,7 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant) {
     outcome.problem = status.message();
     outcome.keptPairs = statistics.pairs_kept;
     outcome.restEntries = statistics.rest_entries;
-    outcome.tilesVisited = statistics.tiles_visited;
-    outcome.tilesMasked = statistics.tiles_masked;
+    outcome.tiles = {statistics.tiles_visited, statistics.tiles_masked};
     // The attention is the last kernel; what comes before decides what it visits.
     attention.push_back(kernelSeconds.back());
     selection.push_back(std::accumulate(kernelSeconds.begin(), kernelSeconds.end() - 1, 0.0));

@@ -78,9 +78,10 @@ llvm::Expected<reference::Problem> makeProblem(const Job &job) {
     llvm::Expected<std::optional<NamedTensor>> input = batch.input(name);
     if (!input)
       return input.takeError();
-    if (!*input)
+    const std::optional<NamedTensor> &found = *input;
+    if (!found)
       continue;
-    const TensorView &view = (*input)->tensor;
+    const TensorView &view = found->tensor;
     reference::InputValue &value = problem.inputs[name];
     value.shape.assign(view.shape.begin(), view.shape.begin() + view.rank);
     value.data.resize(

@@ -24,6 +24,7 @@ struct TypeRow {
   int64_t bytes;
 };
 
+/// In the order of ElementType.
 constexpr TypeRow typeRows[] = {
     {ElementType::Bool, "BOOL", 1},      {ElementType::U8, "U8", 1},
     {ElementType::I8, "I8", 1},          {ElementType::U16, "U16", 2},
@@ -35,9 +36,7 @@ constexpr TypeRow typeRows[] = {
     {ElementType::F8E5M2, "F8_E5M2", 1},
 };
 
-const TypeRow &rowOf(ElementType type) {
-  return *llvm::find_if(typeRows, [&](const TypeRow &row) { return row.type == type; });
-}
+const TypeRow &rowOf(ElementType type) { return typeRows[static_cast<size_t>(type)]; }
 
 constexpr uint64_t lengthBytes = 8;
 /// The format's own limit.
