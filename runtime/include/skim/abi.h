@@ -44,8 +44,8 @@ typedef struct skim_parameter {
 
 /* An input of the pattern, or a buffer of the workspace. Axes are always
  * (request, head, query-like, key-like); an absent axis has extent 1 and stride 0.
- * Strides count elements; a cell of several elements holds them side by side. The query-like axis of an input starts at the block of
- * the call's first row, the key-like axis at key 0. */
+ * Strides count elements; a cell of several elements holds them side by side. The query-like axis
+ * of an input starts at the block of the call's first row, the key-like axis at key 0. */
 typedef struct skim_buffer {
   void *data;
   int64_t extents[4];
