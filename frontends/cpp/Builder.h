@@ -212,30 +212,37 @@ public:
   static std::optional<bool> getConstantBool(Value value);
 
 private:
-  struct Arithmetic;
-
-  mlir::InFlightDiagnostic error(Location loc);
+  // Each reports, marks the pattern as wrong, and returns null.
   Value fail(Location loc, const llvm::Twine &message, const llvm::Twine &suggestion = "");
   Value fail(Location loc, const ir::RuleViolation &why);
-  /// Null, after a report, unless `value` is a map.
+
+  // `what` says in a report what was expected. Each returns null after a report.
   ir::MapType asMap(Location loc, Value value, llvm::StringRef what);
-  Value toUniform(Location loc, Value value, ir::Element element, llvm::StringRef what);
+  ir::MapType asVectors(Location loc, Value value, llvm::StringRef function);
   Value toReal(Location loc, Value value, llvm::StringRef what);
+  Value toUniform(Location loc, Value value, ir::Element element, llvm::StringRef what);
   /// Converts the index side of an index and an f32.
   mlir::LogicalResult unify(Location loc, Value &lhs, Value &rhs);
+
+  Value declareInput(Location loc, llvm::StringRef name, mlir::Type type,
+                     llvm::function_ref<Value()> create);
+  Value position(Location loc, mlir::AffineExpr expr, ValueList symbols);
   template <typename OpT> Value arithmetic(Location loc, Value lhs, Value rhs);
   template <typename OpT> Value unary(Location loc, Value value, bool onIndex);
+  bool checkAxis(Location loc, const ir::Axes &axes, const Axis &axis);
+  std::optional<ir::Axes> getReducedAxes(Location loc, const ir::Axes &axes, AxisList over,
+                                         AxisList into);
   Value compareAffine(Location loc, ir::Comparison predicate, Value lhs, Value rhs);
   Value combine(Location loc, ValueList sets, bool isAnd);
   /// Reports a second clause of a kind.
   template <typename ClauseT> bool isFirst(Location loc, llvm::StringRef name);
-  void warnOfCosts();
 
   mlir::OpBuilder builder;
   ir::PatternOp pattern;
   mlir::Value denseCondition;
   bool finished = false;
   bool hasErrors = false;
+  bool keepWasGiven = false;
 };
 
 } // namespace skim

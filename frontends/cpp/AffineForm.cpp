@@ -1,0 +1,94 @@
+#include "frontends/cpp/AffineForm.h"
+
+#include "frontends/cpp/Builder.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::ir;
+
+static AffineExpr getSymbol(Value value, Symbols &symbols) {
+  auto *known = llvm::find(symbols, value);
+  unsigned position = known - symbols.begin();
+  if (known == symbols.end())
+    symbols.push_back(value);
+  return getAffineSymbolExpr(position, value.getContext());
+}
+
+/// The expression of an operation on two uniform values, when that is quasi-affine.
+static std::optional<AffineExpr> getBinaryForm(Operation *op, Symbols &symbols) {
+  if (!isa<AddOp, SubOp, MulOp, DivOp, ModOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> lhsConstant = PatternBuilder::getConstantIndex(op->getOperand(0));
+  std::optional<int64_t> rhsConstant = PatternBuilder::getConstantIndex(op->getOperand(1));
+  if (isa<MulOp>(op) && !lhsConstant && !rhsConstant)
+    return std::nullopt;
+  if (isa<DivOp, ModOp>(op) && (!rhsConstant || *rhsConstant < 1))
+    return std::nullopt;
+  std::optional<AffineExpr> lhs = getAffineForm(op->getOperand(0), symbols);
+  std::optional<AffineExpr> rhs = getAffineForm(op->getOperand(1), symbols);
+  if (!lhs || !rhs)
+    return std::nullopt;
+  if (isa<AddOp>(op))
+    return *lhs + *rhs;
+  if (isa<SubOp>(op))
+    return *lhs - *rhs;
+  if (isa<MulOp>(op))
+    return *lhs * *rhs;
+  return isa<DivOp>(op) ? lhs->floorDiv(*rhs) : *lhs % *rhs;
+}
+
+std::optional<AffineExpr> skim::getAffineForm(Value value, Symbols &symbols) {
+  auto type = dyn_cast<MapType>(value.getType());
+  if (!type || !type.isIndex())
+    return std::nullopt;
+  if (std::optional<int64_t> constant = PatternBuilder::getConstantIndex(value))
+    return getAffineConstantExpr(*constant, value.getContext());
+  if (auto position = value.getDefiningOp<PositionOp>()) {
+    SmallVector<AffineExpr> replacements;
+    for (Value symbol : position.getSymbols()) {
+      std::optional<AffineExpr> form = getAffineForm(symbol, symbols);
+      if (!form)
+        return std::nullopt;
+      replacements.push_back(*form);
+    }
+    return position.getMap().getResult(0).replaceSymbols(replacements);
+  }
+  if (!type.isUniform())
+    return std::nullopt;
+  if (Operation *op = value.getDefiningOp()) {
+    Symbols extended = symbols;
+    if (std::optional<AffineExpr> form = getBinaryForm(op, extended); form && fitsIn64Bits(*form)) {
+      symbols = extended;
+      return form;
+    }
+    if (isa<NegOp>(op))
+      if (std::optional<AffineExpr> form = getAffineForm(op->getOperand(0), symbols))
+        return -*form;
+  }
+  return getSymbol(value, symbols);
+}
+
+/// An upper bound of |expr|, in floating point so that it cannot overflow itself.
+static double getMagnitude(AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return std::fabs(static_cast<double>(constant.getValue()));
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return std::ldexp(1.0, 31);
+  double lhs = getMagnitude(binary.getLHS());
+  double rhs = getMagnitude(binary.getRHS());
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return lhs + rhs;
+  case AffineExprKind::Mul:
+    return lhs * rhs;
+  case AffineExprKind::Mod:
+    return rhs;
+  default:
+    return lhs;
+  }
+}
+
+bool skim::fitsIn64Bits(AffineExpr expr) { return getMagnitude(expr) <= std::ldexp(1.0, 62); }

@@ -1,0 +1,26 @@
+// Index values as quasi-affine expressions of q, k and symbols. For the sources of this folder.
+#ifndef SKIM_FRONTENDS_CPP_AFFINEFORM_H
+#define SKIM_FRONTENDS_CPP_AFFINEFORM_H
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Value.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <optional>
+
+namespace skim {
+
+/// A list of distinct symbol values, shared by the expressions that are compared or combined.
+using Symbols = llvm::SmallVector<mlir::Value>;
+
+/// `value` as a quasi-affine expression of dimensions (q, k) and `symbols`, to which it appends
+/// those that it needs; nothing when it is not one. Arithmetic on uniform values is looked through;
+/// what is left is a symbol.
+std::optional<mlir::AffineExpr> getAffineForm(mlir::Value value, Symbols &symbols);
+
+/// Whether `expr` stays within 64 bits for positions and symbols below 2^31.
+bool fitsIn64Bits(mlir::AffineExpr expr);
+
+} // namespace skim
+
+#endif // SKIM_FRONTENDS_CPP_AFFINEFORM_H

@@ -1,0 +1,187 @@
+// The pattern builder: sets.
+#include "frontends/cpp/AffineForm.h"
+#include "frontends/cpp/Builder.h"
+#include "frontends/cpp/Describe.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::ir;
+
+/// A comparison of quasi-affine sides as an exact integer set; null, without a report, when a side
+/// is not one.
+Value PatternBuilder::compareAffine(Location loc, Comparison predicate, Value lhs, Value rhs) {
+  Symbols symbols;
+  std::optional<AffineExpr> lhsForm = getAffineForm(lhs, symbols);
+  std::optional<AffineExpr> rhsForm = lhsForm ? getAffineForm(rhs, symbols) : std::nullopt;
+  if (!rhsForm)
+    return {};
+  AffineExpr expr;
+  switch (predicate) {
+  case Comparison::Lt:
+    expr = *rhsForm - *lhsForm - 1;
+    break;
+  case Comparison::Le:
+    expr = *rhsForm - *lhsForm;
+    break;
+  case Comparison::Gt:
+    expr = *lhsForm - *rhsForm - 1;
+    break;
+  case Comparison::Ge:
+  case Comparison::Eq:
+  case Comparison::Ne:
+    expr = *lhsForm - *rhsForm;
+    break;
+  }
+  if (!fitsIn64Bits(expr))
+    return fail(loc, "the position expression does not fit in 64 bits",
+                "positions are below 2^31: use smaller factors");
+  expr = simplifyAffineExpr(expr, 2, symbols.size());
+  bool isEquality = predicate == Comparison::Eq || predicate == Comparison::Ne;
+  IntegerSet set = IntegerSet::get(2, symbols.size(), {expr}, {isEquality});
+  Value result = AffineSetOp::create(builder, loc, set, symbols);
+  return predicate == Comparison::Ne ? complement(loc, result) : result;
+}
+
+Value PatternBuilder::compare(Location loc, Comparison predicate, Value lhs, Value rhs) {
+  if (!lhs || !rhs)
+    return {};
+  for (Value value : {lhs, rhs}) {
+    auto map = dyn_cast<MapType>(value.getType());
+    if (map && !map.isBool() && !map.isVec())
+      continue;
+    return fail(loc, "cannot compare " + describe(value),
+                map && map.isVec() ? "contract vectors with 'dot' first"
+                                   : "combine sets and truth values with 'and', 'or' and 'not'");
+  }
+  if (failed(unify(loc, lhs, rhs)))
+    return {};
+  bool hadErrors = std::exchange(hasErrors, false);
+  Value affine = compareAffine(loc, predicate, lhs, rhs);
+  bool failedAffine = hasErrors;
+  hasErrors |= hadErrors;
+  if (affine || failedAffine)
+    return affine;
+  auto lhsType = mlir::cast<MapType>(lhs.getType());
+  auto rhsType = mlir::cast<MapType>(rhs.getType());
+  RuleViolation why;
+  FailureOr<SetType> result = inferCompare(lhsType, rhsType, why);
+  // Positions are known at each pair and compare with any blocks; two arrays have to meet.
+  bool hasPosition = lhs.getDefiningOp<PositionOp>() || rhs.getDefiningOp<PositionOp>();
+  if (failed(result) ||
+      (!hasPosition && failed(meetAxes(lhsType.getAxes(), rhsType.getAxes(), why))))
+    return fail(loc, why);
+  return CompareOp::create(builder, loc, *result, predicate, lhs, rhs);
+}
+
+Value PatternBuilder::topK(Location loc, Value map, Value count) {
+  if (!map || !count)
+    return {};
+  MapType type = asMap(loc, map, "a map of f32");
+  MapType countType = asMap(loc, count, "a number of cells");
+  if (!type || !countType)
+    return {};
+  if (!type.isIndex() && !toReal(loc, map, "a map of f32"))
+    return {};
+  count =
+      toUniform(loc, count, countType.isF32() ? Element::F32 : Element::Index, "a number of cells");
+  if (!count)
+    return {};
+  RuleViolation why;
+  FailureOr<SetType> result = inferSelection(type, countType, why);
+  if (failed(result))
+    return fail(loc, why);
+  return TopKOp::create(builder, loc, *result, map, count);
+}
+
+Value PatternBuilder::topP(Location loc, Value map, Value mass) {
+  if (!map || !mass)
+    return {};
+  map = toReal(loc, map, "a map of f32");
+  mass = toUniform(loc, mass, Element::F32, "a share of the sum");
+  if (!map || !mass)
+    return {};
+  if (std::optional<double> share = getConstantF32(mass); share && !(*share >= 0 && *share <= 1))
+    return fail(loc, "expected a share between 0 and 1 but got " + llvm::formatv("{0}", *share));
+  RuleViolation why;
+  FailureOr<SetType> result =
+      inferSelection(mlir::cast<MapType>(map.getType()), mlir::cast<MapType>(mass.getType()), why);
+  if (failed(result))
+    return fail(loc, why);
+  return TopPOp::create(builder, loc, *result, map, mass);
+}
+
+Value PatternBuilder::cover(Location loc, Value set, std::optional<int64_t> queryBlock,
+                            int64_t keyBlock) {
+  set = toSet(loc, set);
+  if (!set)
+    return {};
+  RuleViolation why;
+  FailureOr<SetType> result =
+      inferCover(mlir::cast<SetType>(set.getType()), queryBlock, keyBlock, why);
+  if (failed(result))
+    return fail(loc, why);
+  IntegerAttr query = queryBlock ? builder.getI64IntegerAttr(*queryBlock) : IntegerAttr();
+  return CoverOp::create(builder, loc, *result, set, query, builder.getI64IntegerAttr(keyBlock));
+}
+
+Value PatternBuilder::combine(Location loc, ValueList values, bool isAnd) {
+  SmallVector<Value> sets;
+  bool complete = true;
+  for (Value value : values) {
+    sets.push_back(toSet(loc, value));
+    complete &= static_cast<bool>(sets.back());
+  }
+  if (!complete)
+    return {};
+  if (sets.empty())
+    return fail(loc, isAnd ? "'and' needs a set" : "'or' needs a set");
+  if (sets.size() == 1)
+    return sets.front();
+  return isAnd ? builder.createOrFold<AndOp>(loc, ValueRange(sets))
+               : builder.createOrFold<OrOp>(loc, ValueRange(sets));
+}
+
+Value PatternBuilder::conjunction(Location loc, ValueList sets) { return combine(loc, sets, true); }
+Value PatternBuilder::disjunction(Location loc, ValueList sets) {
+  return combine(loc, sets, false);
+}
+
+Value PatternBuilder::complement(Location loc, Value set) {
+  set = toSet(loc, set);
+  if (!set)
+    return {};
+  return builder.createOrFold<NotOp>(loc, set.getType(), set);
+}
+
+Value PatternBuilder::match(Location loc, Value selector, ArrayRef<int64_t> labels, ValueList arms,
+                            Value otherwise) {
+  SmallVector<Value> sets;
+  bool complete = static_cast<bool>(selector);
+  for (Value arm : arms) {
+    sets.push_back(toSet(loc, arm));
+    complete &= static_cast<bool>(sets.back());
+  }
+  if (otherwise && !(otherwise = toSet(loc, otherwise)))
+    return {};
+  if (!complete || !(selector = toUniform(loc, selector, Element::Index, "a selector")))
+    return {};
+  RuleViolation why;
+  FailureOr<SetType> result = inferMatch(mlir::cast<MapType>(selector.getType()), labels,
+                                         SmallVector<Type>(ValueRange(sets).getTypes()),
+                                         otherwise ? otherwise.getType() : Type(), why);
+  if (failed(result))
+    return fail(loc, why);
+  if (std::optional<int64_t> constant = getConstantIndex(selector)) {
+    const int64_t *label = llvm::find(labels, *constant);
+    if (label != labels.end())
+      return sets[label - labels.begin()];
+    if (otherwise)
+      return otherwise;
+    return fail(loc, "no arm for the value " + llvm::Twine(*constant),
+                "add an arm '_' for all other values");
+  }
+  return MatchOp::create(builder, loc, *result, selector, builder.getDenseI64ArrayAttr(labels),
+                         sets, otherwise);
+}

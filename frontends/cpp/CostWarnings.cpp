@@ -1,0 +1,148 @@
+#include "frontends/cpp/CostWarnings.h"
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::ir;
+
+//===-- Scores of all pairs
+//---------------------------------------------------------------------===//
+
+/// Whether a map has few rows, whatever q_len is.
+static bool hasLastRowsOnly(Value map) {
+  while (Operation *op = map.getDefiningOp()) {
+    if (isa<LastOp>(op))
+      return true;
+    if (!isa<CastOp, LinearOp, SmoothOp, WhereOp>(op))
+      return false;
+    map = op->getOperand(0);
+  }
+  return false;
+}
+
+static void warnOfAllPairs(DotOp dot) {
+  const Axes &axes = dot.getType().getAxes();
+  if (axes.query != 1 || axes.key != 1 || hasLastRowsOnly(dot.getLhs()) ||
+      hasLastRowsOnly(dot.getRhs()))
+    return;
+  InFlightDiagnostic diagnostic = emitWarning(
+      dot.getLoc(),
+      "this scores all (q, k) pairs, which costs as much as dense attention does for them");
+  diagnostic.attachNote(dot.getLoc())
+      << "score block means, 'mean(K, 128)', or few rows, 'last(Q, 64)'";
+}
+
+//===-- Diagonals -----------------------------------------------------------------------------===//
+
+/// Whether `set` reaches `keep` without being rounded up.
+static bool reachesKeepAsIs(Value set) {
+  return llvm::any_of(set.getUsers(), [](Operation *user) {
+    if (isa<KeepOp>(user))
+      return true;
+    return isa<AndOp, OrOp, NotOp, MatchOp>(user) && reachesKeepAsIs(user->getResult(0));
+  });
+}
+
+static void warnOfDiagonals(Operation *selection) {
+  Value set = selection->getResult(0);
+  if (!cast<SetType>(set.getType()).getAxes().diagonal || !reachesKeepAsIs(set))
+    return;
+  InFlightDiagnostic diagnostic = emitWarning(
+      selection->getLoc(), "each selected diagonal crosses every query tile and keeps one key of a "
+                           "row in it, so most of the computed tile is masked");
+  diagnostic.attachNote(selection->getLoc()) << "take whole blocks: 'cover(q / 64, k / 64, ...)'";
+}
+
+//===-- Noncausal windows
+//-----------------------------------------------------------------------===//
+
+/// The sign of d expr / d dim far away along `dim`; 0 when the expression is bounded or not
+/// understood.
+static int getTrend(AffineExpr expr, unsigned dim) {
+  if (!expr.isFunctionOfDim(dim))
+    return 0;
+  if (isa<AffineDimExpr>(expr))
+    return 1;
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  int lhs = getTrend(binary.getLHS(), dim);
+  int rhs = getTrend(binary.getRHS(), dim);
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return lhs == 0 || rhs == 0 ? lhs + rhs : lhs == rhs ? lhs : 0;
+  case AffineExprKind::Mul:
+    if (auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+      return factor.getValue() < 0 ? -lhs : lhs;
+    return 0;
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::CeilDiv:
+    return lhs;
+  default:
+    return 0;
+  }
+}
+
+/// Whether pairs with a fixed q and k far to one side (`direction` +1 or -1) are in the set;
+/// nothing when that depends.
+static std::optional<bool> holdsFarAway(Value set, int direction) {
+  if (auto affine = set.getDefiningOp<AffineSetOp>()) {
+    std::optional<bool> all = true;
+    for (auto [expr, isEquality] :
+         llvm::zip(affine.getSet().getConstraints(), affine.getSet().getEqFlags())) {
+      int trend = getTrend(expr, 1) * direction;
+      if (trend == 0)
+        all = std::nullopt;
+      else if (trend < 0 || isEquality)
+        return false;
+    }
+    return getConstantSet(set) ? getConstantSet(set) : all;
+  }
+  if (auto inner = set.getDefiningOp<NotOp>()) {
+    std::optional<bool> value = holdsFarAway(inner.getSet(), direction);
+    return value ? std::optional<bool>(!*value) : std::nullopt;
+  }
+  Operation *op = set.getDefiningOp();
+  if (!op || !isa<AndOp, OrOp>(op))
+    return std::nullopt;
+  bool absorbing = isa<OrOp>(op);
+  std::optional<bool> result = !absorbing;
+  for (Value operand : op->getOperands()) {
+    std::optional<bool> value = holdsFarAway(operand, direction);
+    if (value == absorbing)
+      return absorbing;
+    if (!value)
+      result = std::nullopt;
+  }
+  return result;
+}
+
+/// The operand of `or`s that alone keeps the whole future and, being a window, not the whole past.
+static Value findOpenWindow(Value set) {
+  if (auto combination = set.getDefiningOp<OrOp>()) {
+    for (Value operand : combination.getSets())
+      if (Value window = findOpenWindow(operand))
+        return window;
+    return {};
+  }
+  bool isOpen = holdsFarAway(set, +1) == true && holdsFarAway(set, -1) == false;
+  return isOpen && cast<SetType>(set.getType()).getAxes().diagonal ? set : Value();
+}
+
+void skim::warnOfCosts(PatternOp pattern) {
+  for (Operation &op : pattern.getBody().getOps()) {
+    if (auto dot = dyn_cast<DotOp>(op))
+      warnOfAllPairs(dot);
+    if (isa<TopKOp, TopPOp>(op))
+      warnOfDiagonals(&op);
+  }
+  auto keep = pattern.getClause<KeepOp>();
+  if (!pattern.getNoncausal() || !keep)
+    return;
+  if (Value window = findOpenWindow(keep.getSet())) {
+    InFlightDiagnostic diagnostic = emitWarning(
+        window.getLoc(), "in a noncausal pattern this window keeps the whole future of each query");
+    diagnostic.attachNote(window.getLoc())
+        << "bound it on both sides: 'q - k < window and k - q < window'";
+  }
+}
