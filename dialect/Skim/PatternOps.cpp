@@ -94,6 +94,12 @@ void PatternOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
 }
 
+void PatternOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn setName) {
+  for (unsigned slot = 0; slot < getNumParameters(); ++slot)
+    if (StringRef name = getParameterName(slot); !name.empty())
+      setName(getParameter(slot), name);
+}
+
 //===-- pattern: verifier ---------------------------------------------------------------------===//
 
 static bool isValueOf(TypedAttr value, Element element) {

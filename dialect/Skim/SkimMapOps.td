@@ -121,7 +121,7 @@ class SkimUnaryOp<string mnemonic, string formula, Type operand> : SkimOp<mnemon
   }];
   let arguments = (ins operand:$input);
   let results = (outs operand:$result);
-  let assemblyFormat = "$input attr-dict `:` type($result)";
+  let assemblyFormat = "$input attr-dict `:` qualified(type($result))";
   let hasFolder = 1;
 }
 
@@ -149,7 +149,7 @@ def Skim_ConvertOp : SkimValueOp<"convert"> {
   let arguments = (ins IndexMap:$input);
   let results = (outs F32Map:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$input)>];
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
   let hasFolder = 1;
 }
 
@@ -168,7 +168,7 @@ def Skim_SoftmaxOp : SkimValueOp<"softmax", [AllTypesMatch<["input", "result"]>]
   }];
   let arguments = (ins F32Map:$input, SkimPositionAxis:$axis);
   let results = (outs F32Map:$result);
-  let assemblyFormat = "$input `over` $axis attr-dict `:` type($result)";
+  let assemblyFormat = "$input `over` $axis attr-dict `:` qualified(type($result))";
 }
 
 def Skim_SmoothOp : SkimValueOp<"smooth"> {
@@ -215,7 +215,7 @@ def Skim_ReduceOp : SkimValueOp<"reduce"> {
   }];
   let arguments = (ins SkimReduceKind:$kind, ArithmeticMap:$input);
   let results = (outs ArithmeticMap:$result);
-  let assemblyFormat = "$kind $input attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$kind $input attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
 }
 
 def Skim_WhereOp : SkimValueOp<"where"> {

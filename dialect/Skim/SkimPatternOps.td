@@ -3,10 +3,10 @@
 #define SKIM_DIALECT_SKIM_SKIMPATTERNOPS_TD
 
 include "dialect/Skim/SkimBase.td"
-include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 
-def Skim_PatternOp : SkimOp<"pattern", [IsolatedFromAbove, Symbol, NoRegionArguments,
+def Skim_PatternOp : SkimOp<"pattern", [IsolatedFromAbove, Symbol, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>,
                                        SingleBlockImplicitTerminator<"EndOp">]> {
   let summary = "a relation between query and key positions";
   let description = [{
@@ -81,7 +81,7 @@ def Skim_KeepOp : SkimClauseOp<"keep"> {
     ```
   }];
   let arguments = (ins AnySet:$set);
-  let assemblyFormat = "$set attr-dict `:` type($set)";
+  let assemblyFormat = "$set attr-dict `:` qualified(type($set))";
 }
 
 def Skim_RestMeanOp : SkimClauseOp<"rest_mean"> {
@@ -117,7 +117,7 @@ def Skim_SkipOp : SkimClauseOp<"skip"> {
     ```
   }];
   let arguments = (ins UniformF32:$threshold);
-  let assemblyFormat = "$threshold attr-dict `:` type($threshold)";
+  let assemblyFormat = "$threshold attr-dict `:` qualified(type($threshold))";
 }
 
 def Skim_LogitOp : SkimClauseOp<"logit"> {
@@ -137,7 +137,7 @@ def Skim_LogitOp : SkimClauseOp<"logit"> {
     ```
   }];
   let arguments = (ins F32Map:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let assemblyFormat = "$value attr-dict `:` qualified(type($value))";
   let hasVerifier = 1;
 }
 
@@ -153,7 +153,7 @@ def Skim_SinkLogitOp : SkimClauseOp<"sink_logit"> {
     ```
   }];
   let arguments = (ins UniformF32:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let assemblyFormat = "$value attr-dict `:` qualified(type($value))";
 }
 
 def Skim_DenseWhenOp : SkimClauseOp<"dense_when"> {
@@ -170,7 +170,7 @@ def Skim_DenseWhenOp : SkimClauseOp<"dense_when"> {
     ```
   }];
   let arguments = (ins UniformSet:$condition);
-  let assemblyFormat = "$condition attr-dict `:` type($condition)";
+  let assemblyFormat = "$condition attr-dict `:` qualified(type($condition))";
 }
 
 def Skim_CompactOp : SkimClauseOp<"compact"> {
@@ -189,7 +189,7 @@ def Skim_CompactOp : SkimClauseOp<"compact"> {
     ```
   }];
   let arguments = (ins AnySet:$set);
-  let assemblyFormat = "$set attr-dict `:` type($set)";
+  let assemblyFormat = "$set attr-dict `:` qualified(type($set))";
   let hasVerifier = 1;
 }
 

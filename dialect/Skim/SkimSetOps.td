@@ -67,7 +67,7 @@ def Skim_AsSetOp : SkimValueOp<"as_set"> {
   let arguments = (ins BoolMap:$input);
   let results = (outs AnySet:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$input)>];
-  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let assemblyFormat = "$input attr-dict `:` qualified(type($input)) `->` qualified(type($result))";
   let hasCanonicalizer = 1;
 }
 
@@ -130,7 +130,7 @@ def Skim_CoverOp : SkimValueOp<"cover"> {
   let arguments = (ins AnySet:$set, OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$query,
                        ConfinedAttr<I64Attr, [IntPositive]>:$key);
   let results = (outs AnySet:$result);
-  let assemblyFormat = "$set (`query` $query^)? `key` $key attr-dict `:` type($set) `->` type($result)";
+  let assemblyFormat = "$set (`query` $query^)? `key` $key attr-dict `:` qualified(type($set)) `->` qualified(type($result))";
 }
 
 class SkimVariadicSetOp<string mnemonic, string formula> : SkimValueOp<mnemonic, [Commutative]> {
@@ -189,7 +189,7 @@ def Skim_NotOp : SkimValueOp<"not", [AllTypesMatch<["set", "result"]>]> {
   let hasVerifier = 0;
   let arguments = (ins AnySet:$set);
   let results = (outs AnySet:$result);
-  let assemblyFormat = "$set attr-dict `:` type($result)";
+  let assemblyFormat = "$set attr-dict `:` qualified(type($result))";
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }

@@ -23,7 +23,7 @@ def Skim_ConstantOp : SkimValueOp<"constant", [ConstantLike]> {
   let arguments = (ins TypedAttrInterface:$value);
   let results = (outs AnyMap:$result);
   let builders = [OpBuilder<(ins "::mlir::TypedAttr":$value)>];
-  let assemblyFormat = "$value attr-dict `->` type($result)";
+  let assemblyFormat = "$value attr-dict `->` qualified(type($result))";
   let hasFolder = 1;
 }
 
@@ -43,7 +43,7 @@ def Skim_UniformOp : SkimValueOp<"uniform"> {
   let arguments = (ins SkimUniformKind:$kind);
   let results = (outs IndexMap:$result);
   let builders = [OpBuilder<(ins "::skim::ir::UniformKind":$kind)>];
-  let assemblyFormat = "$kind attr-dict `:` type($result)";
+  let assemblyFormat = "$kind attr-dict `:` qualified(type($result))";
 }
 
 def Skim_PositionOp : SkimValueOp<"position"> {
@@ -87,7 +87,7 @@ def Skim_InputOp : SkimValueOp<"input"> {
   }];
   let arguments = (ins StrAttr:$name);
   let results = (outs AnyMap:$result);
-  let assemblyFormat = "$name attr-dict `:` type($result)";
+  let assemblyFormat = "$name attr-dict `:` qualified(type($result))";
 }
 
 def Skim_InputListOp : SkimValueOp<"input_list"> {
@@ -108,7 +108,7 @@ def Skim_InputListOp : SkimValueOp<"input_list"> {
   }];
   let arguments = (ins StrAttr:$name);
   let results = (outs AnySet:$result);
-  let assemblyFormat = "$name attr-dict `:` type($result)";
+  let assemblyFormat = "$name attr-dict `:` qualified(type($result))";
 }
 
 def Skim_OperandOp : SkimValueOp<"operand"> {
@@ -127,7 +127,7 @@ def Skim_OperandOp : SkimValueOp<"operand"> {
   let arguments = (ins SkimOperandKind:$kind);
   let results = (outs VecMap:$result);
   let builders = [OpBuilder<(ins "::skim::ir::OperandKind":$kind)>];
-  let assemblyFormat = "$kind attr-dict `:` type($result)";
+  let assemblyFormat = "$kind attr-dict `:` qualified(type($result))";
 }
 
 def Skim_ScoreOp : SkimValueOp<"score"> {
@@ -145,7 +145,7 @@ def Skim_ScoreOp : SkimValueOp<"score"> {
   }];
   let results = (outs F32Map:$result);
   let builders = [OpBuilder<(ins)>];
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
 }
 
 #endif // SKIM_DIALECT_SKIM_SKIMVALUEOPS_TD
