@@ -56,8 +56,11 @@ bool Conjunction::tighten() {
     Integer factor = form.getCoefficientGcd();
     if (mod(form.getConstant(), factor) != 0)
       return false;
-    // The sign of the last coefficient is fixed, so that equal constraints look equal.
-    if (form.getCoefficient(form.getNumVariables() - 1) < 0)
+    // The sign of the first coefficient is fixed, so that equal constraints look equal.
+    unsigned first = 0;
+    while (form.getCoefficient(first) == 0)
+      ++first;
+    if (form.getCoefficient(first) < 0)
       factor = -factor;
     LinearForm reduced = divided(form, factor, form.getConstant() / factor);
     if (!llvm::is_contained(equalities, reduced))
@@ -76,15 +79,14 @@ bool Conjunction::tighten() {
     LinearForm reduced = divided(form, factor, floorDiv(form.getConstant(), factor));
     bool parallel = false;
     for (LinearForm &kept : inequalities) {
-      LinearForm difference = reduced - kept;
-      if (difference.isConstant()) {
-        if (difference.getConstant() < 0)
+      if (reduced.isParallelTo(kept, /*opposite=*/false)) {
+        if (reduced.getConstant() < kept.getConstant())
           kept = reduced;
         parallel = true;
         break;
       }
-      LinearForm sum = reduced + kept;
-      if (sum.isConstant() && sum.getConstant() < 0)
+      if (reduced.isParallelTo(kept, /*opposite=*/true) &&
+          reduced.getConstant() + kept.getConstant() < 0)
         return false;
     }
     if (!parallel)
@@ -95,12 +97,12 @@ bool Conjunction::tighten() {
 
 Tableau::Tableau(const LinearSpace &space, ArrayRef<const Conjunction *> parts,
                  ArrayRef<const Conjunction *> asked) {
-  SmallBitVector marked(space.size());
+  mentioned.resize(space.size());
   auto markAll = [&](const Conjunction &part) {
     for (const LinearForm &form : part.inequalities)
-      space.markVariables(form, marked);
+      space.markVariables(form, mentioned);
     for (const LinearForm &form : part.equalities)
-      space.markVariables(form, marked);
+      space.markVariables(form, mentioned);
   };
   for (const Conjunction *part : parts)
     markAll(*part);
@@ -108,10 +110,10 @@ Tableau::Tableau(const LinearSpace &space, ArrayRef<const Conjunction *> parts,
     markAll(*part);
 
   columnOf.assign(space.size(), 0);
-  for (unsigned variable : marked.set_bits())
+  for (unsigned variable : mentioned.set_bits())
     columnOf[variable] = columns++;
   simplex = Simplex(columns);
-  for (unsigned variable : marked.set_bits()) {
+  for (unsigned variable : mentioned.set_bits()) {
     const auto &division = space.getDivision(variable);
     if (!division)
       continue;
@@ -151,8 +153,20 @@ bool Tableau::impliesInequality(const LinearForm &form) {
 bool Tableau::impliesConstraints(const Conjunction &conjunction) {
   return llvm::all_of(conjunction.inequalities,
                       [&](const LinearForm &form) { return impliesInequality(form); }) &&
+         llvm::all_of(conjunction.equalities,
+                      [&](const LinearForm &form) { return impliesEquality(form); });
+}
+
+bool Tableau::mentions(const LinearForm &form) const {
+  return !form.anyVariable([&](unsigned variable) { return !mentioned.test(variable); });
+}
+
+bool Tableau::mayImplyConstraints(const Conjunction &conjunction) {
+  return llvm::all_of(
+             conjunction.inequalities,
+             [&](const LinearForm &form) { return !mentions(form) || impliesInequality(form); }) &&
          llvm::all_of(conjunction.equalities, [&](const LinearForm &form) {
-           return impliesInequality(form) && impliesInequality(form * Integer(-1));
+           return !mentions(form) || impliesEquality(form);
          });
 }
 
@@ -179,22 +193,50 @@ static bool literalsInclude(ArrayRef<LiteralRef> outer, ArrayRef<LiteralRef> inn
       inner, [&](const LiteralRef &literal) { return llvm::is_contained(outer, literal); });
 }
 
+bool liesWithinAny(const LinearSpace &space, const Conjunction &inner,
+                   ArrayRef<const Conjunction *> others, const Conjunction &context) {
+  if (others.empty())
+    return false;
+  // Most others differ already in the variables that `inner` mentions itself.
+  Tableau filter(space, {&context, &inner});
+  return llvm::any_of(others, [&](const Conjunction *other) {
+    return filter.mayImplyConstraints(*other) &&
+           Tableau(space, {&context, &inner}, other).impliesConstraints(*other);
+  });
+}
+
+static SmallVector<const Conjunction *> othersWithin(const Disjuncts &disjuncts, unsigned index,
+                                                     const SmallBitVector &left) {
+  SmallVector<const Conjunction *> others;
+  for (unsigned other = 0; other < disjuncts.size(); ++other)
+    if (other != index && !left.test(other) &&
+        literalsInclude(disjuncts[index].literals, disjuncts[other].literals))
+      others.push_back(&disjuncts[other]);
+  return others;
+}
+
+void weakenByNeighbours(const LinearSpace &space, Disjuncts &disjuncts,
+                        const Conjunction &context) {
+  SmallBitVector none(disjuncts.size());
+  for (unsigned index = 0; index < disjuncts.size(); ++index) {
+    SmallVector<const Conjunction *> others = othersWithin(disjuncts, index, none);
+    Conjunction &disjunct = disjuncts[index];
+    for (unsigned row = 0; !others.empty() && row < disjunct.inequalities.size();) {
+      Conjunction beyond = disjunct;
+      beyond.inequalities[row] = LinearForm(Integer(-1)) - beyond.inequalities[row];
+      if (liesWithinAny(space, beyond, others, context))
+        disjunct.inequalities.erase(disjunct.inequalities.begin() + row);
+      else
+        ++row;
+    }
+  }
+}
+
 void removeContained(const LinearSpace &space, Disjuncts &disjuncts, const Conjunction &context) {
   SmallBitVector removed(disjuncts.size());
   for (unsigned inner = 0; inner < disjuncts.size(); ++inner) {
-    SmallVector<const Conjunction *> candidates;
-    for (unsigned outer = 0; outer < disjuncts.size(); ++outer) {
-      if (outer == inner || removed.test(outer) ||
-          !literalsInclude(disjuncts[inner].literals, disjuncts[outer].literals))
-        continue;
-      candidates.push_back(&disjuncts[outer]);
-    }
-    if (candidates.empty())
-      continue;
-    Tableau tableau(space, {&context, &disjuncts[inner]}, candidates);
-    if (llvm::any_of(candidates, [&](const Conjunction *candidate) {
-          return tableau.impliesConstraints(*candidate);
-        }))
+    SmallVector<const Conjunction *> others = othersWithin(disjuncts, inner, removed);
+    if (liesWithinAny(space, disjuncts[inner], others, context))
       removed.set(inner);
   }
   unsigned kept = 0;

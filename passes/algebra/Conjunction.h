@@ -6,6 +6,7 @@
 
 #include "mlir/Analysis/Presburger/Simplex.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <vector>
@@ -46,12 +47,20 @@ public:
   /// `parts` or `asked`.
   bool impliesInequality(const LinearForm &form);
   bool impliesConstraints(const Conjunction &conjunction);
+  /// False when a constraint, all of whose variables are mentioned, is not implied.
+  bool mayImplyConstraints(const Conjunction &conjunction);
 
 private:
   friend bool removeRedundant(const LinearSpace &, Conjunction &, const Conjunction &);
 
   llvm::SmallVector<Integer, 16> row(const LinearForm &form) const;
 
+  bool mentions(const LinearForm &form) const;
+  bool impliesEquality(const LinearForm &form) {
+    return impliesInequality(form) && impliesInequality(form * Integer(-1));
+  }
+
+  llvm::SmallBitVector mentioned;
   llvm::SmallVector<unsigned, 16> columnOf;
   unsigned columns = 0;
   mlir::presburger::Simplex simplex{0};
@@ -61,6 +70,15 @@ private:
 /// empty within `context`.
 bool removeRedundant(const LinearSpace &space, Conjunction &conjunction,
                      const Conjunction &context);
+
+/// True when the constraints of `inner` imply those of one of the others, all within `context`.
+/// Literals are not looked at.
+bool liesWithinAny(const LinearSpace &space, const Conjunction &inner,
+                   llvm::ArrayRef<const Conjunction *> others, const Conjunction &context);
+
+/// Drops an inequality where all that it cuts off lies within another conjunction of the list. The
+/// union stays, in fewer and larger parts after `removeContained`.
+void weakenByNeighbours(const LinearSpace &space, Disjuncts &disjuncts, const Conjunction &context);
 
 /// Removes each conjunction that lies within another one of the list, all within `context`.
 void removeContained(const LinearSpace &space, Disjuncts &disjuncts, const Conjunction &context);

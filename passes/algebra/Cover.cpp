@@ -4,7 +4,9 @@
 #include "passes/algebra/TileProjection.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
 #include <utility>
 
 using llvm::FailureOr;
@@ -34,8 +36,8 @@ FailureOr<Formula> coverFormula(mlir::Location location, const Formula &set, int
     return mlir::failure();
   }
   if (set.hasLiterals()) {
-    mlir::emitError(location) << "expected a set of positions and parameters alone to be covered "
-                                 "in closed form but got one that depends on inputs or scores";
+    mlir::emitError(location) << "expected a set of positions and parameters to cover but got one "
+                                 "that depends on inputs or scores";
     return mlir::failure();
   }
   LinearSpace positions(kFirstSymbol + symbols.count);
@@ -55,7 +57,7 @@ FailureOr<Formula> coverFormula(mlir::Location location, const Formula &set, int
     if (failed(projection.project(conjunction, domain, blocks)) ||
         blocks.size() > 4 * size_t(largestCount)) {
       mlir::emitError(location) << "the set cannot be covered exactly: expected at most "
-                                << largestCount << " conjunctions but got more";
+                                << largestCount << " conjunctions of moderate size but got more";
       return mlir::failure();
     }
   }
@@ -70,21 +72,19 @@ FailureOr<Formula> coverFormula(mlir::Location location, const Formula &set, int
   for (const Conjunction &conjunction : blocks) {
     SmallVector<AffineExpr> constraints;
     SmallVector<bool> isEquality;
-    auto add = [&](const LinearForm &form, bool equality) {
-      constraints.push_back(writer.write(form));
-      isEquality.push_back(equality);
-      return writer.fits(form);
-    };
-    bool fits = true;
-    for (const LinearForm &form : conjunction.inequalities)
-      fits &= add(form, false);
-    for (const LinearForm &form : conjunction.equalities)
-      fits &= add(form, true);
-    if (!fits) {
+    auto fits = [&](const LinearForm &form) { return writer.fits(form); };
+    if (!llvm::all_of(conjunction.inequalities, fits) ||
+        !llvm::all_of(conjunction.equalities, fits)) {
       mlir::emitError(location)
           << "the set's constants are too large: expected block bounds that fit 62 bits";
       return mlir::failure();
     }
+    for (const LinearForm &form : conjunction.inequalities)
+      constraints.push_back(writer.write(form));
+    isEquality.assign(constraints.size(), false);
+    for (const LinearForm &form : conjunction.equalities)
+      constraints.push_back(writer.write(form));
+    isEquality.resize(constraints.size(), true);
     disjuncts.push_back(constraints.empty() ? Formula::getTrue()
                                             : Formula::affine(IntegerSet::get(
                                                   2, symbols.count, constraints, isEquality)));

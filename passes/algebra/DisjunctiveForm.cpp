@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,8 @@ using mlir::AffineSymbolExpr;
 
 namespace skim {
 namespace {
+
+constexpr int64_t kLargestConstant = int64_t(1) << 61;
 
 class DisjunctiveFormBuilder {
 public:
@@ -73,8 +76,15 @@ bool DisjunctiveFormBuilder::literalsContradict(ArrayRef<LiteralRef> literals) c
 }
 
 FailureOr<LinearForm> DisjunctiveFormBuilder::linearize(AffineExpr expression) {
-  if (auto constant = llvm::dyn_cast<AffineConstantExpr>(expression))
+  if (auto constant = llvm::dyn_cast<AffineConstantExpr>(expression)) {
+    // Beyond, negating the atom may already have wrapped around.
+    if (constant.getValue() > kLargestConstant || constant.getValue() < -kLargestConstant) {
+      mlir::emitError(location) << "expected constants of at most " << kLargestConstant
+                                << " in a set of positions but got " << constant.getValue();
+      return mlir::failure();
+    }
     return LinearForm(Integer(constant.getValue()));
+  }
   if (auto dim = llvm::dyn_cast<AffineDimExpr>(expression))
     return LinearForm::variable(dim.getPosition());
   if (auto symbol = llvm::dyn_cast<AffineSymbolExpr>(expression))
@@ -128,20 +138,15 @@ FailureOr<Disjuncts> DisjunctiveFormBuilder::buildAtom(mlir::IntegerSet set) {
 
 Disjuncts DisjunctiveFormBuilder::intersect(const Disjuncts &left, const Disjuncts &right) {
   Disjuncts result;
-  SmallVector<const Conjunction *> asked;
+  SmallVector<const Conjunction *> plain;
   for (const Conjunction &disjunct : right)
     if (disjunct.literals.empty())
-      asked.push_back(&disjunct);
+      plain.push_back(&disjunct);
   for (const Conjunction &first : left) {
     // Where the right side adds nothing, one copy of `first` stands for all products.
-    if (!asked.empty()) {
-      Tableau tableau(space, {&context, &first}, asked);
-      if (llvm::any_of(asked, [&](const Conjunction *second) {
-            return tableau.impliesConstraints(*second);
-          })) {
-        result.push_back(first);
-        continue;
-      }
+    if (liesWithinAny(space, first, plain, context)) {
+      result.push_back(first);
+      continue;
     }
     for (const Conjunction &second : right) {
       Conjunction product = first;
@@ -234,7 +239,12 @@ FailureOr<Disjuncts> computeDisjunctiveForm(mlir::Location location, const Formu
   Formula normalForm = formula.negationNormalForm();
   DisjunctiveFormBuilder builder(location, space, context, largestCount);
   builder.collectExclusiveLiterals(normalForm);
-  return builder.build(normalForm);
+  FailureOr<Disjuncts> disjuncts = builder.build(normalForm);
+  if (succeeded(disjuncts)) {
+    weakenByNeighbours(space, *disjuncts, context);
+    removeContained(space, *disjuncts, context);
+  }
+  return disjuncts;
 }
 
 } // namespace skim

@@ -52,8 +52,9 @@ struct Plan {
   }
 };
 
-/// Patterns stay far below; a conjunction that grows beyond will not come back within reason.
-constexpr size_t kLargestSize = 200;
+/// Inequalities and variables of one conjunction. Patterns stay below; where much more comes up, as
+/// between remainders of coprime moduli, the work grows without bound.
+constexpr size_t kLargestSize = 56;
 
 class Eliminator {
 public:
@@ -290,6 +291,13 @@ void Eliminator::addSplinters(const Conjunction &conjunction, const Plan &plan,
   }
 }
 
+static size_t sizeOf(const LinearSpace &space, const Conjunction &conjunction) {
+  SmallBitVector mentioned(space.size());
+  for (const LinearForm &form : conjunction.inequalities)
+    space.markVariables(form, mentioned);
+  return conjunction.inequalities.size() + mentioned.count();
+}
+
 std::optional<Disjuncts> Eliminator::run(Conjunction start) {
   Disjuncts pending{std::move(start)};
   Disjuncts results;
@@ -323,7 +331,7 @@ std::optional<Disjuncts> Eliminator::run(Conjunction start) {
         addSplinters(conjunction, best, pending);
       }
       conjunction = applyPlan(conjunction, best);
-      if (conjunction.inequalities.size() > kLargestSize)
+      if (sizeOf(problem.space, conjunction) > kLargestSize)
         return std::nullopt;
     }
   }

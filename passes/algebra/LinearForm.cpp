@@ -31,6 +31,13 @@ bool LinearForm::anyVariable(llvm::function_ref<bool(unsigned)> predicate) const
   return false;
 }
 
+bool LinearForm::isParallelTo(const LinearForm &other, bool opposite) const {
+  return std::equal(coefficients.begin(), coefficients.end(), other.coefficients.begin(),
+                    other.coefficients.end(), [&](const Integer &left, const Integer &right) {
+                      return opposite ? left == -right : left == right;
+                    });
+}
+
 void LinearForm::setCoefficient(unsigned variable, Integer value) {
   if (variable >= coefficients.size())
     coefficients.resize(variable + 1, Integer(0));

@@ -30,6 +30,9 @@ public:
   Integer getCoefficientGcd() const;
   bool anyVariable(llvm::function_ref<bool(unsigned)> predicate) const;
 
+  /// The coefficients are equal, or equal but for their sign.
+  bool isParallelTo(const LinearForm &other, bool opposite) const;
+
   void setConstant(Integer value) { constant = std::move(value); }
   void setCoefficient(unsigned variable, Integer value);
   LinearForm &addScaled(const LinearForm &other, const Integer &factor);

@@ -6,6 +6,8 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 using mlir::AffineExpr;
@@ -106,11 +108,74 @@ mlir::LogicalResult TileProjection::project(const Conjunction &pairs, const Conj
   return mlir::success();
 }
 
+bool TileProjection::openKeyTileDivision(LinearForm &form) {
+  std::optional<unsigned> division;
+  for (unsigned variable = 0; variable < form.getNumVariables(); ++variable) {
+    if (form.getCoefficient(variable) == 0 || !space.dependsOn(variable, kKeyTile))
+      continue;
+    if (division || variable == kKeyTile)
+      return false;
+    division = variable;
+  }
+  if (!division)
+    return false;
+  auto [numerator, denominator] = *space.getDivision(*division);
+  Integer coefficient = form.getCoefficient(*division);
+  LinearForm rest = form;
+  rest.setCoefficient(*division, Integer(0));
+  LinearForm bound = space.floorDivide(rest, abs(coefficient)) * denominator;
+  // floor(n / m) >= -b where n + m * b >= 0, floor(n / m) <= b where m * b + m - 1 - n >= 0.
+  form = coefficient > 0 ? numerator + bound : bound + LinearForm(denominator - 1) - numerator;
+  return true;
+}
+
+void TileProjection::openKeyTileDivisions(Conjunction &tiles) {
+  std::vector<LinearForm> equalities;
+  for (const LinearForm &form : tiles.equalities) {
+    LinearForm atLeast = form;
+    if (!openKeyTileDivision(atLeast)) {
+      equalities.push_back(form);
+      continue;
+    }
+    LinearForm atMost = form * Integer(-1);
+    openKeyTileDivision(atMost);
+    tiles.inequalities.push_back(std::move(atLeast));
+    tiles.inequalities.push_back(std::move(atMost));
+  }
+  tiles.equalities = std::move(equalities);
+  for (LinearForm &form : tiles.inequalities)
+    while (openKeyTileDivision(form))
+      ;
+}
+
+static unsigned countTerms(const LinearForm &form) {
+  unsigned count = form.getConstant() != 0 ? 1 : 0;
+  for (unsigned variable = 0; variable < form.getNumVariables(); ++variable)
+    count += form.getCoefficient(variable) != 0 ? 1 : 0;
+  return count;
+}
+
 AffineExpr ExpressionWriter::write(const LinearForm &form) const {
   mlir::MLIRContext *context = queryTile.getContext();
   AffineExpr result = mlir::getAffineConstantExpr(0, context);
-  for (unsigned variable = 0; variable < form.getNumVariables(); ++variable) {
-    Integer coefficient = form.getCoefficient(variable);
+  LinearForm linear = form;
+  // n - m * floor(n / m) reads better as n mod m; divisions come after what they are made of.
+  for (unsigned variable = form.getNumVariables(); variable-- > 0;) {
+    Integer coefficient = linear.getCoefficient(variable);
+    const auto &division = space.getDivision(variable);
+    if (coefficient == 0 || !division || coefficient % division->denominator != 0)
+      continue;
+    Integer factor = coefficient / division->denominator;
+    LinearForm replaced = linear + division->numerator * factor;
+    replaced.setCoefficient(variable, Integer(0));
+    if (countTerms(replaced) + 1 >= countTerms(linear))
+      continue;
+    linear = replaced;
+    AffineExpr remainder = write(division->numerator) % int64_t(division->denominator);
+    result = result + remainder * int64_t(-factor);
+  }
+  for (unsigned variable = 0; variable < linear.getNumVariables(); ++variable) {
+    Integer coefficient = linear.getCoefficient(variable);
     if (coefficient == 0)
       continue;
     AffineExpr term;
@@ -124,7 +189,7 @@ AffineExpr ExpressionWriter::write(const LinearForm &form) const {
       term = mlir::getAffineSymbolExpr(variable - kFirstSymbol, context);
     result = result + term * int64_t(coefficient);
   }
-  return result + int64_t(form.getConstant());
+  return result + int64_t(linear.getConstant());
 }
 
 Integer ExpressionWriter::largestMagnitude(const LinearForm &form) const {

@@ -30,11 +30,16 @@ public:
   mlir::LogicalResult project(const Conjunction &pairs, const Conjunction &domain,
                               Disjuncts &tiles);
 
+  /// Rewrites conditions on floor((u + ...) / m) alone as conditions on u + ..., so that they
+  /// become bounds of u.
+  void openKeyTileDivisions(Conjunction &tiles);
+
   /// Form over tiles and in-tile offsets of a form over positions.
   LinearForm map(const LinearForm &form) const;
   const LinearSpace &getSpace() const { return space; }
 
 private:
+  bool openKeyTileDivision(LinearForm &form);
   void mapDivision(const LinearSpace::Division &division);
   bool isEliminated(unsigned variable) const {
     return variable < eliminated.size() && eliminated.test(variable);

@@ -165,11 +165,16 @@ FailureOr<SmallVector<TileInterval>> IntervalBuilder::build(const Formula &formu
   Disjuncts tiles;
   for (const Conjunction &conjunction : *pairs) {
     if (failed(projection.project(conjunction, domain, tiles))) {
-      mlir::emitError(location) << "the set cannot be projected on tiles: expected at most "
-                                << largestCount << " intervals a conjunction but got more";
+      mlir::emitError(location) << "the set cannot be projected on tiles exactly: expected at most "
+                                << largestCount << " conjunctions of moderate size but got more";
       return mlir::failure();
     }
   }
+  for (Conjunction &conjunction : tiles)
+    projection.openKeyTileDivisions(conjunction);
+  llvm::erase_if(tiles, [&](Conjunction &conjunction) {
+    return !removeRedundant(projection.getSpace(), conjunction, Conjunction());
+  });
   removeContained(projection.getSpace(), tiles, Conjunction());
   if (tiles.size() > largestCount) {
     mlir::emitError(location) << "the set has too many disjoint parts: expected at most "
