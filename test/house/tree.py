@@ -1,6 +1,7 @@
 """What the house tests share: the files of the tree, and how a finding is reported."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -10,10 +11,12 @@ CPP = (".cpp", ".h")
 
 def files(*suffixes):
     """Paths of the tree, relative to its root: what git tracks, or without git all but the builds."""
-    listed = subprocess.run(
-        ["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard"],
-        capture_output=True, text=True, check=False)
-    if listed.returncode == 0:
+    listed = None
+    if shutil.which("git"):
+        listed = subprocess.run(
+            ["git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard"],
+            capture_output=True, text=True, check=False)
+    if listed and listed.returncode == 0:
         paths = [p for p in listed.stdout.splitlines() if os.path.isfile(os.path.join(ROOT, p))]
     else:
         paths = []
