@@ -6,7 +6,7 @@
 
 namespace skim::tool {
 
-llvm::Expected<Device> deviceOf(const Options &options) {
+static llvm::Expected<Device> deviceOf(const Options &options) {
   llvm::Expected<llvm::StringRef> name =
       options.choice(OPT_device, "cpu", {"cpu", "reference", "cuda"});
   if (!name)
@@ -15,6 +15,25 @@ llvm::Expected<Device> deviceOf(const Options &options) {
     return environmentFailed("--device cuda: this build of skim compiles for no GPU; "
                              "expected cpu or reference");
   return *name == "cpu" ? Device::Cpu : Device::Reference;
+}
+
+llvm::Expected<Prepared> prepare(const Options &options) {
+  llvm::Expected<Device> device = deviceOf(options);
+  if (!device)
+    return device.takeError();
+  llvm::Expected<int64_t> layer = options.number(OPT_layer, 0, 0, INT32_MAX);
+  if (!layer)
+    return layer.takeError();
+  llvm::Expected<std::vector<Setting>> given = options.settings();
+  if (!given)
+    return given.takeError();
+  auto source = PatternSource::load(options.file(), options.text(OPT_pattern));
+  if (!source)
+    return source.takeError();
+  auto settings = matchSettings((*source)->entry(), *given);
+  if (!settings)
+    return settings.takeError();
+  return Prepared{std::move(*source), std::move(*settings), *device, *layer};
 }
 
 llvm::Expected<Outcome> run(const Job &job, Variant variant) {

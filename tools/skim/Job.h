@@ -7,6 +7,7 @@
 #include "tools/skim/Settings.h"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,16 @@ namespace skim::tool {
 
 enum class Device { Cpu, Reference };
 
-/// The device of `--device`; fails with EnvironmentFailed for one that is not here.
-llvm::Expected<Device> deviceOf(const Options &options);
+/// What `skim run` and `skim show` have in common: what to run, and where.
+struct Prepared {
+  std::unique_ptr<PatternSource> source;
+  std::map<std::string, ParameterSetting> settings;
+  Device device = Device::Cpu;
+  int64_t layer = 0;
+};
+
+/// Fails with EnvironmentFailed for a device that is not here.
+llvm::Expected<Prepared> prepare(const Options &options);
 
 struct Job {
   const PatternSource &source;

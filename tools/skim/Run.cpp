@@ -159,12 +159,6 @@ llvm::Error runPattern(const Options &options) {
     return wrongUsage("expected --qkv FILE, the queries, keys and values to run on");
   if (options.has(OPT_save_kept) && !options.has(OPT_out))
     return wrongUsage("--save-kept adds to the file of --out; expected --out FILE");
-  llvm::Expected<Device> device = deviceOf(options);
-  if (!device)
-    return device.takeError();
-  llvm::Expected<int64_t> layer = options.number(OPT_layer, 0, 0, INT32_MAX);
-  if (!layer)
-    return layer.takeError();
   llvm::Expected<int64_t> threads = options.number(OPT_threads, 0, 1, 4096);
   if (!threads)
     return threads.takeError();
@@ -174,23 +168,16 @@ llvm::Error runPattern(const Options &options) {
   llvm::Expected<int64_t> tokens = options.number(OPT_tokens, 0, 1, INT32_MAX);
   if (!tokens)
     return tokens.takeError();
-  llvm::Expected<std::vector<Setting>> given = options.settings();
-  if (!given)
-    return given.takeError();
-
-  auto source = PatternSource::load(options.file(), options.text(OPT_pattern));
-  if (!source)
-    return source.takeError();
-  auto settings = matchSettings((*source)->entry(), *given);
-  if (!settings)
-    return settings.takeError();
+  llvm::Expected<Prepared> prepared = prepare(options);
+  if (!prepared)
+    return prepared.takeError();
   llvm::Expected<HostBatch> batch =
       HostBatch::read(options.text(OPT_qkv), options.text(OPT_inputs), *tokens);
   if (!batch)
     return batch.takeError();
 
-  Job job{**source, *batch,   *settings, *device,
-          *layer,   *threads, *repeat,   options.has(OPT_save_kept)};
+  Job job{*prepared->source, *batch,  prepared->settings,        prepared->device, prepared->layer,
+          *threads,          *repeat, options.has(OPT_save_kept)};
   llvm::Expected<Outcome> outcome = run(job, Variant::Asked);
   if (!outcome)
     return outcome.takeError();

@@ -79,27 +79,32 @@ std::string headTitle(const HostBatch &batch, int64_t head) {
   return llvm::formatv("head {0} (KV head {1})", head, head / (batch.queryHeads / batch.kvHeads));
 }
 
+/// Titles and axes, without panels.
+Picture emptyPicture(const PatternSource &source,
+                     const std::map<std::string, ParameterSetting> &settings,
+                     const HostBatch &batch, int64_t request) {
+  Picture picture;
+  picture.title = callText(source.entry(), settings);
+  picture.queries = batch.queryLength(request);
+  picture.keys = batch.kvLens[request];
+  picture.base = picture.keys - picture.queries;
+  picture.tileRows = picture.tileKeys = tileSide;
+  picture.causal = source.isCausal();
+  picture.subtitle = llvm::formatv("{0} queries at positions {1} to {2}, {3} keys", picture.queries,
+                                   picture.base, picture.base + picture.queries - 1, picture.keys);
+  return picture;
+}
+
 } // namespace
 
 llvm::Error show(const Options &options) {
   llvm::StringRef path = options.text(OPT_output);
   if (!path.ends_with(".svg") && !path.ends_with(".png"))
     return wrongUsage("expected -o FILE.svg or -o FILE.png");
-  llvm::Expected<Device> device = deviceOf(options);
-  if (!device)
-    return device.takeError();
-  llvm::Expected<int64_t> layer = options.number(OPT_layer, 0, 0, INT32_MAX);
-  if (!layer)
-    return layer.takeError();
-  llvm::Expected<std::vector<Setting>> given = options.settings();
-  if (!given)
-    return given.takeError();
-  auto source = PatternSource::load(options.file(), options.text(OPT_pattern));
-  if (!source)
-    return source.takeError();
-  auto settings = matchSettings((*source)->entry(), *given);
-  if (!settings)
-    return settings.takeError();
+  llvm::Expected<Prepared> prepared = prepare(options);
+  if (!prepared)
+    return prepared.takeError();
+  const PatternSource &source = *prepared->source;
   llvm::Expected<HostBatch> batch = readBatch(options);
   if (!batch)
     return batch.takeError();
@@ -113,29 +118,23 @@ llvm::Error show(const Options &options) {
   if (batch->requests() == 0 || batch->queryLength(*request) == 0 || batch->kvLens[*request] == 0)
     return wrongInput("request " + llvm::Twine(*request) + " has no query or no key to draw");
 
-  Job job{**source, *batch, *settings, *device, *layer, 0, 1, /*wantKept=*/true};
+  Job job{source, *batch, prepared->settings, prepared->device, prepared->layer,
+          0,      1,      /*wantKept=*/true};
   llvm::Expected<Outcome> outcome = run(job, Variant::Asked);
   if (!outcome)
     return outcome.takeError();
   if (!outcome->problem.empty())
     return wrongInput(outcome->problem);
   std::optional<Comparison> comparison;
-  if (options.has(OPT_qkv) && !options.has(OPT_no_dense)) {
+  // The comparison is over all requests: with several it says nothing of this one.
+  if (options.has(OPT_qkv) && !options.has(OPT_no_dense) && batch->requests() == 1) {
     llvm::Expected<Comparison> compared = compareWithDense(job, *outcome);
     if (!compared)
       return compared.takeError();
     comparison = std::move(*compared);
   }
 
-  Picture picture;
-  picture.title = callText((*source)->entry(), *settings);
-  picture.queries = batch->queryLength(*request);
-  picture.keys = batch->kvLens[*request];
-  picture.base = picture.keys - picture.queries;
-  picture.tileRows = picture.tileKeys = tileSide;
-  picture.causal = (*source)->isCausal();
-  picture.subtitle = llvm::formatv("{0} queries at positions {1} to {2}, {3} keys", picture.queries,
-                                   picture.base, picture.base + picture.queries - 1, picture.keys);
+  Picture picture = emptyPicture(source, prepared->settings, *batch, *request);
   if (heads->empty())
     for (int64_t head = 0; head < std::min(batch->queryHeads, mostPanels); ++head)
       heads->push_back(head);
