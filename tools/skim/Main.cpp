@@ -79,11 +79,7 @@ int help(llvm::ArrayRef<const char *> arguments) {
   return fail(wrongUsage(llvm::Twine("unknown subcommand '") + arguments.front() + "'"), "");
 }
 
-} // namespace
-
-int main(int argc, char **argv) {
-  llvm::InitLLVM init(argc, argv);
-  llvm::ArrayRef<const char *> arguments(argv + 1, argv + argc);
+int dispatch(llvm::ArrayRef<const char *> arguments) {
   if (arguments.empty()) {
     printOverview(llvm::errs());
     return exitWith(ExitCode::WrongUsage);
@@ -105,11 +101,18 @@ int main(int argc, char **argv) {
     return help(first.data());
   if (llvm::Error error = row->run(*options))
     return fail(std::move(error), row->name);
+  return exitWith(ExitCode::Fine);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  int code = dispatch({argv + 1, argv + argc});
   llvm::outs().flush();
   if (std::error_code error = llvm::outs().error()) {
     llvm::outs().clear_error();
-    return fail(environmentFailed("cannot write to the standard output: " + error.message()),
-                row->name);
+    return fail(environmentFailed("cannot write to the standard output: " + error.message()), "");
   }
-  return exitWith(ExitCode::Fine);
+  return code;
 }
