@@ -3,6 +3,7 @@
 #include "frontends/text/Locations.h"
 #include "frontends/text/Spelling.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace skim::text {
@@ -11,6 +12,9 @@ namespace {
 
 /// Far more than a person writes; bounds the work that patterns calling patterns can ask for.
 constexpr unsigned maxExpressions = 50'000;
+
+/// Levels of expressions and of calls of patterns inside each other; bounds the stack.
+constexpr unsigned maxDepth = 512;
 
 std::optional<ir::Comparison> comparison(BinaryOp op) {
   switch (op) {
@@ -108,6 +112,12 @@ Value Checker::value(const Expr &expr) {
   if (++expressions >= maxExpressions) {
     if (expressions == maxExpressions)
       diagnostics.report(Message::TooManyExpressions, expr.range, maxExpressions);
+    return {};
+  }
+  ++depth;
+  llvm::scope_exit leave([&] { --depth; });
+  if (depth > maxDepth) {
+    diagnostics.report(Message::CallsTooDeep, expr.range, maxDepth);
     return {};
   }
   Folded folded = fold(expr);

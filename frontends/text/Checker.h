@@ -147,6 +147,7 @@ private:
   Scope *scope = nullptr;
   /// Expressions looked at so far, those of called patterns once a call.
   unsigned expressions = 0;
+  unsigned depth = 0;
 };
 
 } // namespace skim::text

@@ -36,6 +36,18 @@ llvm::SourceMgr::DiagKind kindOf(Severity severity) {
 
 } // namespace
 
+llvm::StringRef severityName(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return "error";
+  case Severity::Warning:
+    return "warning";
+  case Severity::Note:
+    break;
+  }
+  return "note";
+}
+
 unsigned messageCount() { return std::size(messages); }
 llvm::StringRef messageName(Message message) { return info(message).name; }
 Severity messageSeverity(Message message) { return info(message).severity; }
@@ -80,14 +92,15 @@ Diagnostics::Place Diagnostics::place(llvm::SMLoc location) const {
 }
 
 void Diagnostics::printOne(llvm::raw_ostream &os, const Diagnostic &diagnostic, bool colors) const {
-  llvm::SmallVector<llvm::SMRange, 1> ranges;
-  if (diagnostic.range.isValid())
-    ranges.push_back(diagnostic.range);
   llvm::SmallVector<llvm::SMFixIt, 2> fixIts;
   for (const FixIt &fixIt : diagnostic.fixIts)
     fixIts.emplace_back(fixIt.range, fixIt.text);
+  if (!diagnostic.range.isValid()) {
+    os << severityName(diagnostic.severity) << ": " << diagnostic.message << "\n";
+    return;
+  }
   sourceMgr.PrintMessage(os, diagnostic.range.Start, kindOf(diagnostic.severity),
-                         diagnostic.message, ranges, fixIts, colors);
+                         diagnostic.message, diagnostic.range, fixIts, colors);
   for (const Diagnostic &note : diagnostic.notes)
     printOne(os, note, colors);
 }

@@ -21,6 +21,9 @@ namespace skim::text {
 
 enum class Severity { Error, Warning, Note };
 
+/// `error`, `warning`, `note`.
+llvm::StringRef severityName(Severity severity);
+
 /// One message of Messages.def.
 enum class Message {
 #define MESSAGE(id, severity, text) id,

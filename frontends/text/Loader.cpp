@@ -53,7 +53,8 @@ private:
              llvm::SMRange importedAt) {
     auto file = std::make_unique<SourceFile>();
     file->path = memory->getBufferIdentifier().str();
-    file->buffer = diagnostics.sources().AddNewSourceBuffer(std::move(memory), importedAt.Start);
+    // Without a parent: each message would list all importing files above it.
+    file->buffer = diagnostics.sources().AddNewSourceBuffer(std::move(memory), llvm::SMLoc());
     unsigned errorsBefore = diagnostics.errorCount();
     file->tree = parse(file->buffer, diagnostics);
     llvm::SMLoc start = llvm::SMLoc::getFromPointer(

@@ -4,8 +4,12 @@
 // where LINES counts from the comment (`@:` is its own line, `@-` counts upwards), and `error` may
 // be `warning` or `note`. A diagnostic without a place is `expected-error@none {{text}}`. Lines
 // after
-// `// --- file NAME` are a file that the case may import. `\xNN` stands for that byte.
-#include "frontends/text/Loader.h"
+// `// --- file NAME` are a file that the case may import. `\xNN` stands for that byte, and
+// `\r{N}{text}` for N times the text. `// compile: pattern NAME` and `// compile: NAME=VALUE` say
+// what to build.
+#include "frontends/text/Check.h"
+
+#include "mlir/IR/MLIRContext.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -25,15 +29,12 @@ namespace {
 using Lines = std::multiset<std::string>;
 
 std::string describe(const Diagnostics &diagnostics, const Diagnostic &diagnostic) {
-  const char *severity = diagnostic.severity == Severity::Error     ? "error"
-                         : diagnostic.severity == Severity::Warning ? "warning"
-                                                                    : "note";
   Diagnostics::Place place = diagnostics.place(diagnostic.range.Start);
   std::string where = "none";
   if (place.line != 0)
     where =
         (place.path + ":" + std::to_string(place.line) + ":" + std::to_string(place.column)).str();
-  return where + " " + severity + " {{" + diagnostic.message + "}}";
+  return where + " " + severityName(diagnostic.severity).str() + " {{" + diagnostic.message + "}}";
 }
 
 Lines found(const Diagnostics &diagnostics, std::set<std::string> &ids) {
@@ -69,19 +70,42 @@ void expected(llvm::StringRef path, llvm::StringRef text, Lines &lines) {
   }
 }
 
-/// `\xNN` in a case stands for that byte.
+/// Replaces `\xNN` and `\r{N}{text}`.
 std::string unescape(llvm::StringRef text) {
   std::string bytes;
-  for (size_t i = 0; i < text.size(); ++i) {
+  while (!text.empty()) {
     unsigned byte = 0;
-    if (text.substr(i).starts_with("\\x") && !text.substr(i + 2, 2).getAsInteger(16, byte)) {
+    if (text.starts_with("\\x") && !text.substr(2, 2).getAsInteger(16, byte)) {
       bytes.push_back(static_cast<char>(byte));
-      i += 3;
+      text = text.drop_front(4);
+    } else if (text.consume_front("\\r{")) {
+      auto [count, rest] = text.split("}{");
+      auto [piece, after] = rest.split('}');
+      for (unsigned i = 0, n = std::stoul(count.str()); i < n; ++i)
+        bytes += piece;
+      text = after;
     } else {
-      bytes.push_back(text[i]);
+      bytes.push_back(text.front());
+      text = text.drop_front();
     }
   }
   return bytes;
+}
+
+/// What the `// compile:` lines of a case ask for.
+BuildOptions options(llvm::StringRef text) {
+  BuildOptions options;
+  llvm::SmallVector<llvm::StringRef> lines;
+  text.split(lines, '\n');
+  for (llvm::StringRef line : lines) {
+    if (!line.consume_front("// compile: "))
+      continue;
+    if (line.consume_front("pattern "))
+      options.pattern = line.str();
+    else
+      options.constants[line.split('=').first.str()] = std::stod(line.split('=').second.str());
+  }
+  return options;
 }
 
 std::vector<std::string> caseFiles() {
@@ -120,6 +144,8 @@ Lines run(llvm::StringRef text, Diagnostics &diagnostics, std::set<std::string> 
     files.addFile(name, 0, llvm::MemoryBuffer::getMemBufferCopy(unescape(own), name));
   });
   Program program = loadFile("case.skim", diagnostics, files);
+  mlir::MLIRContext context;
+  buildModule(program, options(text), context, diagnostics);
   return found(diagnostics, ids);
 }
 
@@ -145,6 +171,16 @@ std::set<std::string> checkFile(llvm::StringRef path) {
 class ErrorsTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(ErrorsTest, GivesExactlyTheExpectedDiagnostics) { checkFile(GetParam()); }
+
+TEST(MessagesTest, EachHasACase) {
+  // What takes more files or bytes than a case should hold is tested in LoaderTest.cpp.
+  std::set<std::string> ids = {"ImportsTooDeep", "FileTooLarge"};
+  for (const std::string &file : caseFiles())
+    ids.merge(checkFile(file));
+  for (unsigned i = 0; i < messageCount(); ++i)
+    EXPECT_TRUE(ids.contains(messageName(static_cast<Message>(i)).str()))
+        << messageName(static_cast<Message>(i)).str() << " has no case";
+}
 
 INSTANTIATE_TEST_SUITE_P(Files, ErrorsTest, testing::ValuesIn(caseFiles()), [](const auto &info) {
   std::string name = llvm::sys::path::stem(info.param).str();
