@@ -164,10 +164,6 @@ std::optional<ir::Axes> Checker::inputAxes(const TypeSyntax &type) {
     }
     lastPlace = place;
   }
-  if (axes.diagonal && axes.query == 1) {
-    diagnostics.report(Message::DiagonalBesideQuery, type.range);
-    return std::nullopt;
-  }
   return axes;
 }
 

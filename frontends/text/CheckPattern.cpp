@@ -200,7 +200,7 @@ Value Checker::constexprValue(const Parameter &parameter, const BuildOptions &op
   if (std::optional<Constant> value = fromNumber(given->second, type))
     return Value::of(*value);
   diagnostics.report(Message::SetType, parameter.nameRange, parameter.name, typeName(type),
-                     given->second);
+                     numberText(given->second));
   return {};
 }
 

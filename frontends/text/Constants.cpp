@@ -2,11 +2,18 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
 
 namespace skim::text {
+
+std::string numberText(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return text;
+}
 
 llvm::StringRef typeName(Constant::Type type) {
   switch (type) {
@@ -25,7 +32,7 @@ std::string Constant::text() const {
     return std::to_string(integer);
   if (isBool())
     return integer != 0 ? "true" : "false";
-  return llvm::formatv("{0:g}", static_cast<double>(real)).str();
+  return numberText(real);
 }
 
 namespace {

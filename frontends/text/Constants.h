@@ -35,6 +35,9 @@ struct Constant {
   float real = 0;      ///< F32.
 };
 
+/// `0.5`, `64`, `1e+39`.
+std::string numberText(double value);
+
 /// `index`, `f32`, `bool`.
 llvm::StringRef typeName(Constant::Type type);
 

@@ -1,5 +1,7 @@
-// The example patterns load without a word, alone and together.
-#include "frontends/text/Loader.h"
+// The example patterns, and the patterns in the language reference, build without a word.
+#include "frontends/text/Check.h"
+
+#include "mlir/IR/MLIRContext.h"
 
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -25,13 +27,21 @@ std::vector<std::string> exampleFiles() {
 
 class ExamplesTest : public testing::TestWithParam<std::string> {};
 
-TEST_P(ExamplesTest, Loads) {
-  Diagnostics diagnostics;
-  Program program = loadFile(GetParam(), diagnostics);
+/// What is said about `program` while it is built.
+std::string buildAndPrint(const Program &program, Diagnostics &diagnostics) {
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module = buildModule(program, {}, context, diagnostics);
+  EXPECT_EQ(static_cast<bool>(module), !diagnostics.hasErrors());
   std::string printed;
   llvm::raw_string_ostream os(printed);
   diagnostics.print(os);
-  EXPECT_TRUE(diagnostics.all().empty()) << printed;
+  return printed;
+}
+
+TEST_P(ExamplesTest, Builds) {
+  Diagnostics diagnostics;
+  Program program = loadFile(GetParam(), diagnostics);
+  EXPECT_EQ(buildAndPrint(program, diagnostics), "");
   const Pattern *entry = findEntry(program, "", diagnostics);
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->name, llvm::sys::path::stem(GetParam()));
@@ -41,6 +51,27 @@ TEST_P(ExamplesTest, HasAtMostFifteenLines) {
   auto memory = llvm::MemoryBuffer::getFile(GetParam());
   ASSERT_TRUE(memory);
   EXPECT_LE((*memory)->getBuffer().count('\n'), 15U);
+}
+
+TEST(LanguageReferenceTest, EveryPatternBuilds) {
+  auto memory = llvm::MemoryBuffer::getFile(SKIM_LANGUAGE_REFERENCE);
+  ASSERT_TRUE(memory);
+  llvm::StringRef rest = (*memory)->getBuffer();
+  unsigned blocks = 0;
+  while (true) {
+    auto [before, after] = rest.split("```skim\n");
+    if (after.empty())
+      break;
+    auto [block, following] = after.split("```");
+    rest = following;
+    ++blocks;
+    Diagnostics diagnostics;
+    // Beside the examples, from which it may import.
+    std::string name = std::string(SKIM_EXAMPLES) + "/block" + std::to_string(blocks) + ".skim";
+    Program program = loadBuffer(llvm::MemoryBuffer::getMemBufferCopy(block, name), diagnostics);
+    EXPECT_EQ(buildAndPrint(program, diagnostics), "") << block.str();
+  }
+  EXPECT_GE(blocks, 4U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, ExamplesTest, testing::ValuesIn(exampleFiles()),
