@@ -99,7 +99,8 @@ mlir::Value Checker::map(const Expr &expr) { return materialize(value(expr), loc
 
 Folded Checker::fold(const Expr &expr) {
   auto lookup = [&](llvm::StringRef name) -> std::optional<Constant> {
-    Entity *entity = scope->find(name);
+    bool isScore = scope->inLogit && name == "s";
+    Entity *entity = isScore ? nullptr : scope->find(name);
     if (entity == nullptr || !entity->value || !entity->value->constant)
       return std::nullopt;
     entity->isUsed = true;

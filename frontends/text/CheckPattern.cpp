@@ -306,7 +306,7 @@ void Checker::checkInput(const Item &item) {
 }
 
 void Checker::checkClause(const Item &item) {
-  mlir::Location loc = locationOf(item.range);
+  mlir::Location loc = locationOf(item.value ? item.value->range : item.range);
   bool isCalled = scope->caller != nullptr;
   switch (item.kind) {
   case Item::Kind::Keep:
