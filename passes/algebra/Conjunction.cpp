@@ -10,7 +10,6 @@
 using llvm::ArrayRef;
 using llvm::SmallBitVector;
 using llvm::SmallVector;
-using llvm::SmallVectorImpl;
 using mlir::presburger::Fraction;
 using mlir::presburger::Simplex;
 
@@ -36,8 +35,8 @@ void Conjunction::substitute(unsigned variable, const LinearForm &value) {
 
 /// Divides the variables' coefficients by their common factor; the caller has dealt with the
 /// constant.
-static LinearForm divided(const LinearForm &form, const Integer &factor, Integer constant) {
-  LinearForm result(std::move(constant));
+static LinearForm divided(const LinearForm &form, const Integer &factor, const Integer &constant) {
+  LinearForm result(constant);
   for (unsigned variable = form.getNumVariables(); variable-- > 0;)
     if (Integer coefficient = form.getCoefficient(variable); coefficient != 0)
       result.setCoefficient(variable, coefficient / factor);

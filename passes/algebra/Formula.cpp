@@ -16,21 +16,23 @@ using mlir::IntegerSet;
 namespace skim {
 
 struct Formula::Node {
+  explicit Node(Kind kind) : kind(kind) {}
+
   Kind kind;
-  SmallVector<Formula, 2> operands = {};
-  IntegerSet set = {};
+  SmallVector<Formula, 2> operands;
+  IntegerSet set;
   unsigned literal = 0;
-  SmallVector<unsigned, 2> caseLiterals = {};
+  SmallVector<unsigned, 2> caseLiterals;
   bool hasLiterals = false;
 };
 
 Formula Formula::getTrue() {
-  static const Formula formula(std::make_shared<Node>(Node{.kind = Kind::True}));
+  static const Formula formula(std::make_shared<Node>(Kind::True));
   return formula;
 }
 
 Formula Formula::getFalse() {
-  static const Formula formula(std::make_shared<Node>(Node{.kind = Kind::False}));
+  static const Formula formula(std::make_shared<Node>(Kind::False));
   return formula;
 }
 
@@ -48,12 +50,16 @@ Formula Formula::affine(IntegerSet set) {
   }
   if (allHold)
     return getTrue();
-  return Formula(std::make_shared<Node>(Node{.kind = Kind::Affine, .set = set}));
+  auto node = std::make_shared<Node>(Kind::Affine);
+  node->set = set;
+  return Formula(std::move(node));
 }
 
 Formula Formula::literal(unsigned id) {
-  return Formula(
-      std::make_shared<Node>(Node{.kind = Kind::Literal, .literal = id, .hasLiterals = true}));
+  auto node = std::make_shared<Node>(Kind::Literal);
+  node->literal = id;
+  node->hasLiterals = true;
+  return Formula(std::move(node));
 }
 
 Formula Formula::conjunction(ArrayRef<Formula> operands) { return combine(Kind::And, operands); }
@@ -63,23 +69,23 @@ Formula Formula::disjunction(ArrayRef<Formula> operands) { return combine(Kind::
 Formula Formula::combine(Kind kind, ArrayRef<Formula> operands) {
   Kind neutral = kind == Kind::And ? Kind::True : Kind::False;
   Kind absorbing = kind == Kind::And ? Kind::False : Kind::True;
-  Node node{.kind = kind};
+  auto node = std::make_shared<Node>(kind);
   for (const Formula &operand : operands) {
     if (operand.getKind() == absorbing)
       return operand;
     if (operand.getKind() == neutral)
       continue;
     if (operand.getKind() == kind)
-      llvm::append_range(node.operands, operand.getOperands());
+      llvm::append_range(node->operands, operand.getOperands());
     else
-      node.operands.push_back(operand);
-    node.hasLiterals |= operand.hasLiterals();
+      node->operands.push_back(operand);
+    node->hasLiterals |= operand.hasLiterals();
   }
-  if (node.operands.empty())
+  if (node->operands.empty())
     return kind == Kind::And ? getTrue() : getFalse();
-  if (node.operands.size() == 1)
-    return node.operands.front();
-  return Formula(std::make_shared<Node>(std::move(node)));
+  if (node->operands.size() == 1)
+    return node->operands.front();
+  return Formula(std::move(node));
 }
 
 Formula Formula::negation(const Formula &operand) {
@@ -91,9 +97,12 @@ Formula Formula::negation(const Formula &operand) {
   case Kind::Not:
     return operand.getOperands().front();
   default:
-    return Formula(std::make_shared<Node>(
-        Node{.kind = Kind::Not, .operands = {operand}, .hasLiterals = operand.hasLiterals()}));
+    break;
   }
+  auto node = std::make_shared<Node>(Kind::Not);
+  node->operands.push_back(operand);
+  node->hasLiterals = operand.hasLiterals();
+  return Formula(std::move(node));
 }
 
 Formula Formula::choice(ArrayRef<Case> cases) {
@@ -103,12 +112,13 @@ Formula Formula::choice(ArrayRef<Case> cases) {
   if ((first == Kind::True || first == Kind::False) &&
       llvm::all_of(cases, [&](const Case &entry) { return entry.second.getKind() == first; }))
     return cases.front().second;
-  Node node{.kind = Kind::Choice, .hasLiterals = true};
+  auto node = std::make_shared<Node>(Kind::Choice);
+  node->hasLiterals = true;
   for (const Case &entry : cases) {
-    node.caseLiterals.push_back(entry.first);
-    node.operands.push_back(entry.second);
+    node->caseLiterals.push_back(entry.first);
+    node->operands.push_back(entry.second);
   }
-  return Formula(std::make_shared<Node>(std::move(node)));
+  return Formula(std::move(node));
 }
 
 Formula::Kind Formula::getKind() const { return node->kind; }

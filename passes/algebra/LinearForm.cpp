@@ -38,10 +38,10 @@ bool LinearForm::isParallelTo(const LinearForm &other, bool opposite) const {
                     });
 }
 
-void LinearForm::setCoefficient(unsigned variable, Integer value) {
+void LinearForm::setCoefficient(unsigned variable, const Integer &value) {
   if (variable >= coefficients.size())
     coefficients.resize(variable + 1, Integer(0));
-  coefficients[variable] = std::move(value);
+  coefficients[variable] = value;
   dropTrailingZeros();
 }
 
@@ -74,7 +74,7 @@ unsigned LinearSpace::addFreeVariable() {
   return variables.size() - 1;
 }
 
-LinearForm LinearSpace::floorDivide(LinearForm numerator, Integer denominator) {
+LinearForm LinearSpace::floorDivide(const LinearForm &numerator, Integer denominator) {
   assert(denominator > 0 && "expected a positive denominator");
   LinearForm quotient;
   LinearForm rest;
@@ -102,7 +102,7 @@ LinearForm LinearSpace::floorDivide(LinearForm numerator, Integer denominator) {
   });
   unsigned index = found - variables.begin();
   if (found == variables.end())
-    variables.push_back(Division{std::move(rest), std::move(denominator)});
+    variables.push_back(Division{std::move(rest), denominator});
   return quotient + LinearForm::variable(index);
 }
 

@@ -18,7 +18,7 @@ using Integer = llvm::DynamicAPInt;
 class LinearForm {
 public:
   LinearForm() = default;
-  explicit LinearForm(Integer constant) : constant(std::move(constant)) {}
+  explicit LinearForm(const Integer &constant) : constant(constant) {}
   static LinearForm variable(unsigned index);
 
   const Integer &getConstant() const { return constant; }
@@ -33,8 +33,8 @@ public:
   /// The coefficients are equal, or equal but for their sign.
   bool isParallelTo(const LinearForm &other, bool opposite) const;
 
-  void setConstant(Integer value) { constant = std::move(value); }
-  void setCoefficient(unsigned variable, Integer value);
+  void setConstant(const Integer &value) { constant = value; }
+  void setCoefficient(unsigned variable, const Integer &value);
   LinearForm &addScaled(const LinearForm &other, const Integer &factor);
   /// Puts `value` in the place of `variable`.
   void substitute(unsigned variable, const LinearForm &value);
@@ -76,7 +76,7 @@ public:
   unsigned addFreeVariable();
   /// floor(numerator / denominator) for denominator > 0. Multiples of the denominator are taken
   /// out; what remains becomes a variable, the same for the same division.
-  LinearForm floorDivide(LinearForm numerator, Integer denominator);
+  LinearForm floorDivide(const LinearForm &numerator, Integer denominator);
   const std::optional<Division> &getDivision(unsigned variable) const {
     return variables[variable];
   }

@@ -33,7 +33,7 @@ public:
 private:
   Conjunction existingPairs() const;
   Conjunction existingTiles(const TileProjection &projection) const;
-  FailureOr<TileInterval> makeInterval(const LinearSpace &space, Conjunction tiles) const;
+  FailureOr<TileInterval> makeInterval(const LinearSpace &space, const Conjunction &tiles) const;
 
   mlir::Location location;
   FormulaSymbols symbols;
@@ -68,7 +68,7 @@ Conjunction IntervalBuilder::existingTiles(const TileProjection &projection) con
 
 /// Sorts the constraints on tiles into bounds, guards and guards of single tiles.
 FailureOr<TileInterval> IntervalBuilder::makeInterval(const LinearSpace &space,
-                                                      Conjunction tiles) const {
+                                                      const Conjunction &tiles) const {
   auto dividesKeyTile = [&](const LinearForm &form) {
     return form.anyVariable([&](unsigned variable) {
       return variable != kKeyTile && space.dependsOn(variable, kKeyTile);
@@ -77,9 +77,9 @@ FailureOr<TileInterval> IntervalBuilder::makeInterval(const LinearSpace &space,
   // Conditions on single tiles must not be what makes a bound redundant.
   Conjunction perTile;
   Conjunction perInterval;
-  for (LinearForm &form : tiles.inequalities)
+  for (const LinearForm &form : tiles.inequalities)
     (dividesKeyTile(form) ? perTile : perInterval).inequalities.push_back(form);
-  for (LinearForm &form : tiles.equalities)
+  for (const LinearForm &form : tiles.equalities)
     (dividesKeyTile(form) ? perTile : perInterval).equalities.push_back(form);
   (void)removeRedundant(space, perInterval, Conjunction());
   (void)removeRedundant(space, perTile, perInterval);
@@ -183,7 +183,7 @@ FailureOr<SmallVector<TileInterval>> IntervalBuilder::build(const Formula &formu
   }
 
   SmallVector<TileInterval> intervals;
-  for (Conjunction &conjunction : tiles) {
+  for (const Conjunction &conjunction : tiles) {
     FailureOr<TileInterval> interval = makeInterval(projection.getSpace(), conjunction);
     if (failed(interval))
       return mlir::failure();

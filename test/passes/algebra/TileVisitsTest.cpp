@@ -34,7 +34,7 @@ protected:
 
   /// Computes the visits and compares them with brute force over `calls`; each pattern takes at
   /// most 50 ms of processor time.
-  TileVisits check(const Formula &visible, TileShape shape, std::vector<Call> calls) {
+  TileVisits check(const Formula &visible, TileShape shape, const std::vector<Call> &calls) {
     double fastest = 1e9;
     mlir::FailureOr<TileVisits> visits = mlir::failure();
     for (int repetition = 0; repetition < 3; ++repetition) {
@@ -233,6 +233,7 @@ TEST_F(TileVisitsTest, LiteralsGoWithTheirIntervals) {
 
 TEST_F(TileVisitsTest, CasesOfAChoiceDoNotMultiply) {
   std::vector<Formula::Case> cases;
+  cases.reserve(12);
   for (unsigned literal = 0; literal < 12; ++literal)
     cases.emplace_back(literal,
                        literal == 11
@@ -247,6 +248,7 @@ TEST_F(TileVisitsTest, CasesOfAChoiceDoNotMultiply) {
 
 TEST_F(TileVisitsTest, TooManyPartsAreRefused) {
   std::vector<Formula> bands;
+  bands.reserve(20);
   for (int band = 0; band < 20; ++band)
     bands.push_back(set(
         llvm::formatv("q - k - {0} >= 0, {1} - q + k >= 0", 100 * band, 100 * band + 20).str()));
