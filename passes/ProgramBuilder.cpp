@@ -33,7 +33,8 @@ mlir::Block *createProgram(tile::PlanOp plan, Location loc, const ProgramBuilder
 } // namespace
 
 ProgramBuilder::DetachedRegion::DetachedRegion(llvm::ArrayRef<mlir::Type> types, Location loc)
-    : block(&region.emplaceBlock()), builder(OpBuilder::atBlockEnd(block)) {
+    : block(&region.emplaceBlock()), builder(loc.getContext()) {
+  builder.setInsertionPointToEnd(block);
   for (mlir::Type type : types)
     block->addArgument(type, loc);
 }

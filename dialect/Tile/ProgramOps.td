@@ -42,7 +42,7 @@ def Tile_ProgramOp : Tile_Op<"program",
 }
 
 def Tile_ForEachWorkItemOp : Tile_Op<"for_each_work_item",
-    [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> {
+    [HasParent<"ProgramOp">, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "what one work item does";
   let description = [{
     The body runs once for each work item given to the kernel.

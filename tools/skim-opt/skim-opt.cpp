@@ -1,5 +1,8 @@
 // Parses IR, runs passes, prints IR: for tests and for work on the compiler.
 #include "dialect/Skim/SkimDialect.h"
+#include "dialect/Tile/TileDialect.h"
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,10 +18,12 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<skim::ir::SkimDialect, mlir::affine::AffineDialect, mlir::arith::ArithDialect,
-                  mlir::cf::ControlFlowDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect,
-                  mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
-                  mlir::vector::VectorDialect>();
+  registry.insert<skim::ir::SkimDialect, skim::tile::TileDialect, mlir::affine::AffineDialect,
+                  mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
+                  mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
+                  mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   mlir::registerTransformsPasses();
+  skim::registerSkimPasses();
+  skim::registerPlanPipeline();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Skim optimizer driver\n", registry));
 }

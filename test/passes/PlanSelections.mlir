@@ -1,0 +1,79 @@
+// RUN: skim-opt --skim-create-plan --skim-plan-selections --split-input-file %s | FileCheck %s
+
+// A list: one program that scatters it into a cleared byte map.
+// CHECK: #[[EXTENTS0:.*]] = affine_map<()[s0, s1, s2] -> (s0, 2, (s1 + 62) floordiv 64 + 1, s2 ceildiv 32)>
+// CHECK-LABEL: skim.pattern @listed
+// CHECK:         %[[SET:.*]] = tile.stored_set buffer 0 : !skim.set<kv_head, q / 64, k / 32>
+// CHECK:         skim.keep %[[SET]]
+// CHECK-LABEL: tile.plan @listed_plan
+// CHECK:         tile.buffer 0 "list" : ui8 cell 1 extents #[[EXTENTS0]] zeroed
+// CHECK:         tile.launch @scatter_list
+// CHECK-LABEL: tile.program @scatter_list
+// CHECK-SAME:    items = #tile.items<head = kv, axis = queries>
+// CHECK-SAME:    schedule = #tile.schedule<rows = 64, keys = 32>
+// CHECK:         tile.scatter_list input 0 counts 1(head = kv) cells(64, 32) to buffer 0
+skim.pattern @listed {
+  %listed = skim.input_list "blocks" : !skim.set<kv_head, q / 64, k / 32>
+  skim.keep %listed : !skim.set<kv_head, q / 64, k / 32>
+}
+skim.attend @listed {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+// A selection of a fifth of the tokens, and a cover of what was selected by blocks.
+// CHECK: #[[EXTENTS0:.*]] = affine_map<()[s0, s1, s2] -> (s0, 2, 1, s2)>
+// CHECK-LABEL: skim.pattern @tokens
+// CHECK:         %[[SET:.*]] = tile.stored_set buffer 2 : !skim.set<kv_head, q / 64, k / 64>
+// CHECK:         skim.keep %[[SET]]
+// CHECK-LABEL: tile.plan @tokens_plan
+// CHECK:         tile.buffer 0 "selected" : ui8 cell 1 extents #[[EXTENTS0]] zeroed
+// CHECK:         tile.buffer 1 "scores" : f32 cell 1
+// CHECK:         tile.launch @select
+// CHECK:         tile.buffer 2 "cover"
+// CHECK:         tile.launch @cover
+// CHECK-LABEL: tile.program @select
+// CHECK-SAME:    items = #tile.items<head = kv, axis = none>
+// CHECK:         %[[RATIO:.*]] = tile.parameter 0 of
+// CHECK:         %[[AMOUNT:.*]] = arith.mulf %[[RATIO]], %{{.*}} : f32
+// CHECK:         %[[WIDE:.*]] = arith.extf %[[AMOUNT]] : f32 to f64
+// CHECK:         tile.select top_k %[[WIDE]] cells(0, 1) scratch 1 to buffer 0
+// CHECK:           tile.load_cell input 0(head = kv) cells(0, 1)
+// CHECK-LABEL: tile.program @cover
+// CHECK-SAME:    items = #tile.items<head = kv, axis = queries>
+// CHECK:         tile.literal of %{{.*}} cells(0, 1)
+// CHECK:           tile.load_cell buffer 0(head = kv) cells(0, 1)
+// CHECK:         tile.for_each_visit
+// CHECK:           tile.any at
+// CHECK:           tile.store_cell %{{.*}} to buffer 2 : !tile.fragment<1x1xi1>
+skim.pattern @tokens(%ratio: !skim.map<: f32> {skim.name = "ratio", skim.default = 0.2 : f32}) {
+  %x = skim.input "importance" : !skim.map<kv_head, k : f32>
+  %length = skim.uniform kv_len : !skim.map<: index>
+  %all = skim.convert %length : !skim.map<: index> -> !skim.map<: f32>
+  %n = skim.mul %ratio, %all : (!skim.map<: f32>, !skim.map<: f32>) -> !skim.map<: f32>
+  %best = skim.top_k %x, %n : (!skim.map<kv_head, k : f32>, !skim.map<: f32>) -> !skim.set<kv_head, k>
+  %blocks = skim.cover %best query 64 key 64 : !skim.set<kv_head, k> -> !skim.set<kv_head, q / 64, k / 64>
+  skim.keep %blocks : !skim.set<kv_head, q / 64, k / 64>
+}
+skim.attend @tokens {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+// The cover of an affine set has a closed form; where a scalar expression asks for it, it is stored.
+// CHECK-LABEL: skim.pattern @covers
+// CHECK:         skim.cover
+// CHECK:         %[[NEAR:.*]] = tile.stored_set buffer 0 : !skim.set<q / 32, k / 32>
+// CHECK:         skim.where %{{.*}}, %[[NEAR]]
+// CHECK-LABEL: tile.plan @covers_plan
+// CHECK-NOT:     tile.buffer 1
+skim.pattern @covers {
+  %band = skim.affine_set affine_set<(q, k) : (k - q + 99 >= 0)> () : () -> !skim.set<q - k>
+  %blocks = skim.cover %band query 64 key 64 : !skim.set<q - k> -> !skim.set<q / 64, k / 64>
+  %near = skim.cover %band query 32 key 32 : !skim.set<q - k> -> !skim.set<q / 32, k / 32>
+  %x = skim.input "energy" : !skim.map<q / 32, k / 32 : f32>
+  %y = skim.where %x, %near : (!skim.map<q / 32, k / 32 : f32>, !skim.set<q / 32, k / 32>) -> !skim.map<q / 32, k / 32 : f32>
+  %half = skim.constant 5.000000e-01 : f32 -> !skim.map<: f32>
+  %strong = skim.compare gt %y, %half : (!skim.map<q / 32, k / 32 : f32>, !skim.map<: f32>) -> !skim.set<q / 32, k / 32>
+  %kept = skim.or %blocks, %strong : (!skim.set<q / 64, k / 64>, !skim.set<q / 32, k / 32>) -> !skim.set<q / 32, k / 32>
+  skim.keep %kept : !skim.set<q / 32, k / 32>
+}
+skim.attend @covers {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}

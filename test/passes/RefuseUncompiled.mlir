@@ -1,0 +1,58 @@
+// RUN: skim-opt --skim-refuse-uncompiled --split-input-file --verify-diagnostics %s
+
+skim.pattern @vertical {
+  %q = skim.operand Q : !skim.map<head, q : vec>
+  %k = skim.operand K : !skim.map<kv_head, k : vec>
+  // expected-error @+1 {{the cpu target does not compile 'dot' yet; run the pattern with '--device reference'}}
+  %s = skim.dot %q, %k visible all : (!skim.map<head, q : vec>, !skim.map<kv_head, k : vec>) -> !skim.map<head, q, k : f32>
+  %c = skim.reduce sum %s : !skim.map<head, q, k : f32> -> !skim.map<head, k : f32>
+  %n = skim.constant 16 : index -> !skim.map<: index>
+  %best = skim.top_k %c, %n : (!skim.map<head, k : f32>, !skim.map<: index>) -> !skim.set<head, k>
+  skim.keep %best : !skim.set<head, k>
+}
+skim.attend @vertical {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+// What no clause needs does not count.
+skim.pattern @unused {
+  %q = skim.operand Q : !skim.map<head, q : vec>
+  %all = skim.affine_set affine_set<(q, k) : (0 == 0)> () : () -> !skim.set<>
+  skim.keep %all : !skim.set<>
+}
+skim.attend @unused {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+skim.pattern @reduced {
+  %x = skim.input "importance" : !skim.map<k : f32>
+  // expected-error @+1 {{the cpu target does not compile 'max' yet}}
+  %m = skim.reduce max %x : !skim.map<k : f32> -> !skim.map<k / 16 : f32>
+  %n = skim.constant 16 : index -> !skim.map<: index>
+  %best = skim.top_k %m, %n : (!skim.map<k / 16 : f32>, !skim.map<: index>) -> !skim.set<k / 16>
+  skim.keep %best : !skim.set<k / 16>
+}
+skim.attend @reduced {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+skim.pattern @compacted {
+  %x = skim.input "layout" : !skim.map<k / 16 : bool>
+  %s = skim.as_set %x : !skim.map<k / 16 : bool> -> !skim.set<k / 16>
+  skim.keep %s : !skim.set<k / 16>
+  // expected-error @+1 {{the cpu target does not compile 'compact' yet}}
+  skim.compact %s : !skim.set<k / 16>
+}
+skim.attend @compacted {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+skim.pattern @far attributes {noncausal} {
+  %d = skim.position affine_map<(q, k) -> (q - k)> () : () -> !skim.map<q - k : index>
+  %x = skim.convert %d : !skim.map<q - k : index> -> !skim.map<q - k : f32>
+  %n = skim.constant 16 : index -> !skim.map<: index>
+  // expected-error @+1 {{the cpu target does not compile a selection over 'q - k' in a noncausal pattern yet}}
+  %best = skim.top_k %x, %n : (!skim.map<q - k : f32>, !skim.map<: index>) -> !skim.set<q - k>
+  skim.keep %best : !skim.set<q - k>
+}
+skim.attend @far {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
