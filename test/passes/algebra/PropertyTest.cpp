@@ -13,9 +13,11 @@
 #include "mlir/IR/Location.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 #include "gtest/gtest.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
@@ -27,6 +29,18 @@ using namespace skim::test;
 using mlir::AffineExpr;
 
 namespace {
+
+/// Literals from here on are the three cases of a choice, of which exactly one holds.
+constexpr unsigned kFirstCase = 10;
+
+/// Whether a literal holds at a place, at random but the same for each question.
+bool randomLiteral(uint64_t seed, unsigned literal, int64_t query, int64_t key) {
+  bool isCase = literal >= kFirstCase;
+  std::array<uint64_t, 4> place{seed, uint64_t(query), uint64_t(key), isCase ? 0U : literal + 1U};
+  uint64_t bits = llvm::xxh3_64bits(
+      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(place.data()), sizeof(place)));
+  return isCase ? bits % 3 == literal - kFirstCase : bits % 2 == 0;
+}
 
 class RandomRelation {
 public:
@@ -40,6 +54,10 @@ public:
     Formula left = formula(depth - 1, literals);
     if (chance(5))
       return Formula::negation(left);
+    if (literals != 0 && chance(5))
+      return Formula::choice({{kFirstCase, left},
+                              {kFirstCase + 1, formula(depth - 1, literals)},
+                              {kFirstCase + 2, formula(depth - 1, literals)}});
     Formula right = formula(depth - 1, literals);
     return chance(2) ? Formula::conjunction({left, right}) : Formula::disjunction({left, right});
   }
@@ -200,8 +218,7 @@ TEST(AlgebraProperty, LiteralsOfWholeTilesAreExact) {
         std::vector<int64_t> symbols = call.symbols();
         uint64_t seed = uint64_t(random.within(0, 1 << 30));
         auto literalHolds = [&](unsigned literal, int64_t queryTile, int64_t keyTile) {
-          std::mt19937_64 bits(seed + literal * 7919 + uint64_t(queryTile * 104729 + keyTile));
-          return bits() % 3 != 0;
+          return randomLiteral(seed, literal, queryTile, keyTile);
         };
         EXPECT_EQ(findDifference(
                       *visits, shape, call,
@@ -234,8 +251,7 @@ TEST(AlgebraProperty, LiteralsOfPairsLoseNothing) {
         std::vector<int64_t> symbols = call.symbols();
         uint64_t seed = uint64_t(random.within(0, 1 << 30));
         auto literalHolds = [&](unsigned literal, int64_t query, int64_t key) {
-          std::mt19937_64 bits(seed + literal * 7919 + uint64_t(query * 104729 + key));
-          return bits() % 2 != 0;
+          return randomLiteral(seed, literal, query, key);
         };
         EXPECT_EQ(findLoss(
                       *visits, shape, call,
