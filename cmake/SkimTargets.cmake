@@ -9,6 +9,11 @@ if(SKIM_SANITIZE)
   target_compile_options(skim_warnings INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
   target_link_options(skim_warnings INTERFACE -fsanitize=address,undefined)
 endif()
+if(SKIM_FUZZ)
+  # Coverage for libFuzzer; the fuzz targets themselves link its main function.
+  target_compile_options(skim_warnings INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(skim_warnings INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # skim_add_library(NAME SOURCES a.cpp ... [LINK libs ...] [MLIR])
 # MLIR: the library uses MLIR or LLVM.

@@ -198,13 +198,8 @@ mlir::Value Checker::callReduce(const CallExpr &expr, ir::ReduceKind kind) {
   mlir::Value operand = map(*arguments[0]);
   llvm::SmallVector<Axis> over, into;
   bool isGood = true;
-  // `mean(K, 128)` is short for `mean(K, into: k / 128)`.
-  if (arguments.size() == 2) {
-    std::optional<int64_t> block = blockSize(*arguments[1]);
-    isGood &= block.has_value();
-    if (block)
-      into.push_back(Axis::key(*block));
-  }
+  if (arguments.size() == 2)
+    return callShortReduce(expr, kind, operand, *arguments[1]);
   if (const Expr *given = labelled(expr, "over"))
     isGood &= reductionAxes(*given, over);
   if (const Expr *given = labelled(expr, "into"))
@@ -216,6 +211,26 @@ mlir::Value Checker::callReduce(const CallExpr &expr, ir::ReduceKind kind) {
     return {};
   }
   return builder.reduce(locationOf(expr), kind, operand, over, into);
+}
+
+/// `mean(K, 128)` for `mean(K, into: k / 128)`, along the one position axis of the map.
+mlir::Value Checker::callShortReduce(const CallExpr &expr, ir::ReduceKind kind, mlir::Value operand,
+                                     const Expr &size) {
+  std::optional<int64_t> block = blockSize(size);
+  if (!operand || !block)
+    return {};
+  auto type = llvm::dyn_cast<ir::MapType>(operand.getType());
+  ir::Axes axes = type ? type.getAxes() : ir::Axes();
+  bool isShort = expr.arguments.size() == 2;
+  if (!isShort || axes.diagonal || (axes.query != 0) == (axes.key != 0)) {
+    diagnostics.report(Message::ShortReduce, expr.calleeRange, expr.callee);
+    return {};
+  }
+  // A constexpr block may come to one cell: nothing is joined then.
+  if (*block == std::max(axes.query, axes.key) && kind != ir::ReduceKind::Var)
+    return operand;
+  Axis into = axes.query != 0 ? Axis::query(*block) : Axis::key(*block);
+  return builder.reduce(locationOf(expr), kind, operand, {}, into);
 }
 
 mlir::Value Checker::callExtremum(const CallExpr &expr) {

@@ -119,6 +119,8 @@ private:
   mlir::Value callCast(const CallExpr &expr, ir::CastKind kind);
   mlir::Value callSoftmax(const CallExpr &expr);
   mlir::Value callReduce(const CallExpr &expr, ir::ReduceKind kind);
+  mlir::Value callShortReduce(const CallExpr &expr, ir::ReduceKind kind, mlir::Value operand,
+                              const Expr &size);
   mlir::Value callExtremum(const CallExpr &expr);
   mlir::Value callCover(const CallExpr &expr);
 
