@@ -1,8 +1,16 @@
 // Constraints of products, masks and the online softmax.
-#include "dialect/Tile/TileOps.h"
+#include "dialect/Tile/ProgramOps.h"
 
 using namespace mlir;
 using namespace skim::tile;
+
+/// States and fragments move from an operation to the next. A lowering that updates them in place
+/// leaves the program first.
+static LogicalResult requireOneUse(Operation *op, Value value, StringRef what) {
+  if (value.hasOneUse() || !op->getParentOfType<ProgramOp>())
+    return success();
+  return op->emitOpError() << "expected " << what << " without other uses";
+}
 
 LogicalResult IssueDotOp::verify() {
   SharedType queries = getQueries().getType(), keys = getKeys().getType();
@@ -19,10 +27,20 @@ LogicalResult IssueDotOp::verify() {
   return success();
 }
 
+LogicalResult MapScoresOp::verify() {
+  // map_scores_c3
+  return requireOneUse(*this, getScores(), "scores");
+}
+
 LogicalResult MapScoresOp::verifyRegions() {
   // map_scores_c1, map_scores_c2
   Type index = IndexType::get(getContext()), f32 = Float32Type::get(getContext());
   return verifyScalarRegion(getBody(), {f32, index, index}, f32);
+}
+
+LogicalResult MaskOp::verify() {
+  // mask_c3
+  return requireOneUse(*this, getScores(), "scores");
 }
 
 LogicalResult MaskOp::verifyRegions() {
@@ -38,9 +56,9 @@ LogicalResult OnlineSoftmaxOp::verify() {
     return emitOpError() << "expected f32 scores with the rows of the state but got " << scores
                          << " and " << getState().getType();
   // online_softmax_c2
-  if (!getState().hasOneUse())
-    return emitOpError() << "expected a state without other uses";
-  return success();
+  if (failed(requireOneUse(*this, getState(), "a state")))
+    return failure();
+  return requireOneUse(*this, getScores(), "scores");
 }
 
 LogicalResult AccumulateOp::verify() {
@@ -53,10 +71,10 @@ LogicalResult AccumulateOp::verify() {
     return emitOpError() << "expected shapes R x K, K x D and R x D but got " << probabilities
                          << ", " << values << " and " << state;
   // accumulate_c2
+  if (!(*this)->getParentOfType<ProgramOp>())
+    return success();
   auto softmax = getState().getDefiningOp<OnlineSoftmaxOp>();
   if (!softmax || getProbabilities() != softmax.getProbabilities())
     return emitOpError() << "expected probabilities and state of one 'tile.online_softmax'";
-  if (!getState().hasOneUse())
-    return emitOpError() << "expected a state without other uses";
-  return success();
+  return requireOneUse(*this, getState(), "a state");
 }

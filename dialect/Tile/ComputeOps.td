@@ -52,6 +52,7 @@ def Tile_MapScoresOp : Tile_Op<"map_scores", [SingleBlock, AllTypesMatch<["score
 
     - map_scores_c1: the region takes an `f32` and two `index` and yields one `f32`.
     - map_scores_c2: the region holds scalar operations only.
+    - map_scores_c3: the scores have no other use.
 
     Example:
 
@@ -69,6 +70,7 @@ def Tile_MapScoresOp : Tile_Op<"map_scores", [SingleBlock, AllTypesMatch<["score
   let assemblyFormat = [{
     $scores (`after` $after^)? `at` $visit `:` qualified(type($scores)) $body attr-dict
   }];
+  let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 
@@ -82,6 +84,7 @@ def Tile_MaskOp : Tile_Op<"mask", [SingleBlock, AllTypesMatch<["scores", "result
 
     - mask_c1: the region takes two `index` and yields one `i1`.
     - mask_c2: the region holds scalar operations only.
+    - mask_c3: the scores have no other use.
 
     Example:
 
@@ -99,6 +102,7 @@ def Tile_MaskOp : Tile_Op<"mask", [SingleBlock, AllTypesMatch<["scores", "result
   let assemblyFormat = [{
     $scores (`after` $after^)? `at` $visit `:` qualified(type($scores)) `where` $body attr-dict
   }];
+  let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 
@@ -113,7 +117,7 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax",
     Constraints:
 
     - online_softmax_c1: scores and state have the same rows, and the scores are f32.
-    - online_softmax_c2: the state has no other use.
+    - online_softmax_c2: neither state nor scores have another use.
 
     Example:
 

@@ -28,7 +28,7 @@ def Tile_Shared : Tile_Type<"Shared", "shared"> {
 def Tile_Fragment : Tile_Type<"Fragment", "fragment"> {
   let summary = "tile spread over the registers of those who compute";
   let description = [{
-    `rows` query rows by `columns` keys.
+    `rows` query rows by `columns` keys. A fragment of scores is used once: it moves from an operation to the next.
 
     Example: `!tile.fragment<64x64xf32>`
   }];

@@ -1,0 +1,211 @@
+#include "codegen/cpu/RegionEvaluator.h"
+
+#include "codegen/cpu/CellAccess.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::cpu;
+
+Value skim::cpu::tileStart(Code &code, tile::ItemRecordOp item) {
+  return code.mul(item.getTile(), code.index(kernelInfo(item).schedule.getRows()));
+}
+Value skim::cpu::firstRow(Code &code, tile::ItemRecordOp item) {
+  return code.add(tileStart(code, item), item.getRowsBegin());
+}
+Value skim::cpu::endRow(Code &code, tile::ItemRecordOp item) {
+  return code.add(tileStart(code, item), item.getRowsEnd());
+}
+
+RowLanes skim::cpu::makeRowLanes(Code &code, tile::ItemRecordOp item, Value row, unsigned lanes) {
+  SmallVector<Attribute> steps;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    steps.push_back(code.getIndexAttr(lane));
+  VectorType type = code.vectorType(lanes, code.getIndexType());
+  Value iota = arith::ConstantOp::create(code, DenseElementsAttr::get(type, steps));
+  Value first = firstRow(code, item);
+  Value last = code.sub(endRow(code, item), code.index(1));
+  Value position = code.add(tileStart(code, item), row);
+  Value positions = code.add(code.splat(position, lanes), iota);
+  positions = code.min(code.max(positions, code.splat(first, lanes)), code.splat(last, lanes));
+  return {positions, code.min(code.max(position, first), last)};
+}
+
+Value RegionEvaluator::toLanes(Value value) {
+  return isa<VectorType>(value.getType()) ? value : code.splat(value, lanes);
+}
+
+Code::Values RegionEvaluator::unify(ValueRange values) {
+  Code::Values unified(values);
+  if (llvm::any_of(values, [](Value value) { return isa<VectorType>(value.getType()); }))
+    for (Value &value : unified)
+      value = toLanes(value);
+  return unified;
+}
+
+LogicalResult RegionEvaluator::evaluate(Region &region, ValueRange arguments,
+                                        Code::Values &results) {
+  mapping.map(region.getArguments(), arguments);
+  for (Operation &op : region.front().without_terminator()) {
+    FailureOr<Value> value = evaluate(op);
+    if (failed(value))
+      return failure();
+    mapping.map(op.getResult(0), *value);
+  }
+  for (Value yielded : region.front().getTerminator()->getOperands())
+    results.push_back(lookup(yielded));
+  return success();
+}
+
+FailureOr<Value> RegionEvaluator::evaluate(Operation &op) {
+  if (auto contains = dyn_cast<tile::ContainsOp>(op))
+    return this->contains(contains);
+  if (auto load = dyn_cast<tile::LoadCellOp>(op))
+    return loadCell(load);
+  if (auto value = dyn_cast<tile::LiteralValueOp>(op)) {
+    Region &body = value.getLiteral().getDefiningOp<tile::LiteralOp>().getBody();
+    Code::Values results;
+    if (failed(evaluate(body, {lookup(value.getQuery()), lookup(value.getKey())}, results)))
+      return failure();
+    return results.front();
+  }
+  return elementwise(op);
+}
+
+Value RegionEvaluator::contains(tile::ContainsOp op) {
+  auto bind = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return lookup(value); });
+  };
+  return evaluateSet(code, op.getSet(), bind(op.getDims()), bind(op.getSymbols()), lanes);
+}
+
+FailureOr<Value> RegionEvaluator::loadCell(tile::LoadCellOp op) {
+  Value query = lookup(op.getQuery()), key = lookup(op.getKey());
+  // Rows of one cell read it once.
+  bool oneCell = op.getQueryCell() == 0 || op.getQueryCell() % lanes == 0;
+  if (isa<VectorType>(query.getType()) && !op.getDiagonal()) {
+    if (op.getQueryCell() == 0)
+      query = code.index(0);
+    else if (oneCell && query == rows.positions)
+      query = rows.lead;
+  }
+  Code::Values position = unify({query, key});
+  return cpu::loadCell(code, op, position[0], position[1]);
+}
+
+FailureOr<Value> RegionEvaluator::elementwise(Operation &op) {
+  if (!tile::isScalarOperation(op) || op.getNumResults() != 1)
+    return op.emitOpError() << "cannot be evaluated on vectors of rows";
+  Code::Values operands =
+      unify(llvm::map_to_vector(op.getOperands(), [&](Value value) { return lookup(value); }));
+  Operation *copy = code.insert(op.cloneWithoutRegions());
+  copy->setOperands(operands);
+  Value result = copy->getResult(0);
+  if (!operands.empty() && isa<VectorType>(operands.front().getType()))
+    result.setType(code.vectorType(lanes, result.getType()));
+  return result;
+}
+
+namespace {
+
+/// Walks an affine expression; both operands of an operation become vectors when one is.
+class AffineEmitter {
+public:
+  AffineEmitter(Code &code, ValueRange dims, ValueRange symbols, unsigned lanes)
+      : code(code), dims(dims), symbols(symbols), lanes(lanes) {}
+
+  Value emit(AffineExpr expression) {
+    switch (expression.getKind()) {
+    case AffineExprKind::Constant:
+      return code.index(cast<AffineConstantExpr>(expression).getValue());
+    case AffineExprKind::DimId:
+      return dims[cast<AffineDimExpr>(expression).getPosition()];
+    case AffineExprKind::SymbolId:
+      return symbols[cast<AffineSymbolExpr>(expression).getPosition()];
+    default:
+      return emitBinary(cast<AffineBinaryOpExpr>(expression));
+    }
+  }
+
+private:
+  Value emitBinary(AffineBinaryOpExpr expression) {
+    Value left = emit(expression.getLHS());
+    switch (expression.getKind()) {
+    case AffineExprKind::Add:
+      return binary<arith::AddIOp>(left, emit(expression.getRHS()));
+    case AffineExprKind::Mul:
+      return binary<arith::MulIOp>(left, emit(expression.getRHS()));
+    default:
+      break;
+    }
+    // Divisors of quasi-affine expressions are positive constants.
+    int64_t divisor = cast<AffineConstantExpr>(expression.getRHS()).getValue();
+    if (expression.getKind() == AffineExprKind::CeilDiv)
+      return floorDiv(binary<arith::AddIOp>(left, code.index(divisor - 1)), divisor);
+    if (expression.getKind() == AffineExprKind::FloorDiv)
+      return floorDiv(left, divisor);
+    if (llvm::isPowerOf2_64(divisor))
+      return binary<arith::AndIOp>(left, code.index(divisor - 1));
+    Value remainder = binary<arith::RemSIOp>(left, code.index(divisor));
+    return code.select(isNegative(remainder), binary<arith::AddIOp>(remainder, code.index(divisor)),
+                       remainder);
+  }
+
+  Value floorDiv(Value value, int64_t divisor) {
+    if (divisor == 1)
+      return value;
+    if (llvm::isPowerOf2_64(divisor))
+      return binary<arith::ShRSIOp>(value, code.index(llvm::Log2_64(divisor)));
+    Value quotient = binary<arith::DivSIOp>(value, code.index(divisor));
+    Value remainder = binary<arith::RemSIOp>(value, code.index(divisor));
+    return code.select(isNegative(remainder), binary<arith::SubIOp>(quotient, code.index(1)),
+                       quotient);
+  }
+
+  Value isNegative(Value value) {
+    Value zero = code.index(0);
+    if (isa<VectorType>(value.getType()))
+      zero = code.splat(zero, lanes);
+    return code.less(value, zero);
+  }
+
+  template <typename Op> Value binary(Value left, Value right) {
+    bool vectors = isa<VectorType>(left.getType()) || isa<VectorType>(right.getType());
+    for (Value *value : {&left, &right})
+      if (vectors && !isa<VectorType>(value->getType()))
+        *value = code.splat(*value, lanes);
+    return code.createOrFold<Op>(left, right);
+  }
+
+  Code &code;
+  ValueRange dims, symbols;
+  unsigned lanes;
+};
+
+} // namespace
+
+Value skim::cpu::evaluateAffine(Code &code, AffineExpr expression, ValueRange dims,
+                                ValueRange symbols, unsigned lanes) {
+  return AffineEmitter(code, dims, symbols, lanes).emit(expression);
+}
+
+Value skim::cpu::evaluateSet(Code &code, IntegerSet set, ValueRange dims, ValueRange symbols,
+                             unsigned lanes) {
+  Value all;
+  for (auto [expression, equality] : llvm::zip(set.getConstraints(), set.getEqFlags())) {
+    Value value = evaluateAffine(code, expression, dims, symbols, lanes);
+    Value zero = code.index(0);
+    bool vector = isa<VectorType>(value.getType());
+    if (vector)
+      zero = code.splat(zero, lanes);
+    Value holds = equality ? code.equal(value, zero) : code.lessOrEqual(zero, value);
+    if (all && isa<VectorType>(all.getType()) != vector) {
+      Value &scalar = vector ? all : holds;
+      scalar = code.splat(scalar, lanes);
+    }
+    all = all ? code.logicalAnd(all, holds) : holds;
+  }
+  return all ? all : code.i1(true);
+}

@@ -1,0 +1,64 @@
+#include "codegen/cpu/Target.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/Triple.h"
+
+using namespace llvm;
+using namespace skim::cpu;
+
+static constexpr const char *x86 = "x86_64-unknown-linux-gnu";
+static constexpr const char *arm = "aarch64-unknown-linux-gnu";
+
+// The register blocks fill the registers with accumulators and leave room for the vectors of the
+// other operand and one broadcast.
+static const Target allTargets[] = {
+    {"x86-64-v2", x86, "x86-64-v2", 4, 16, false, false, 4, 4, 2},
+    {"x86-64-v3", x86, "x86-64-v3", 8, 16, true, true, 4, 4, 2},
+    {"x86-64-v4", x86, "x86-64-v4", 16, 32, true, true, 8, 8, 2},
+    {"aarch64", arm, "generic", 4, 32, true, true, 8, 8, 2},
+};
+
+ArrayRef<Target> skim::cpu::targets() { return allTargets; }
+
+/// The features that tell one level of x86-64 from the one below.
+static ArrayRef<StringRef> distinguishingFeatures(const Target &target) {
+  static const StringRef v2[] = {"sse4.2", "ssse3", "popcnt"};
+  static const StringRef v3[] = {"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"};
+  static const StringRef v4[] = {"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe",
+                                 "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
+  if (target.name == "x86-64-v2")
+    return v2;
+  if (target.name == "x86-64-v3")
+    return v3;
+  if (target.name == "x86-64-v4")
+    return v4;
+  return {};
+}
+
+bool skim::cpu::hostRuns(const Target &target) {
+  static const Triple::ArchType host = Triple(sys::getProcessTriple()).getArch();
+  static const StringMap<bool> features = sys::getHostCPUFeatures();
+  return Triple(target.triple).getArch() == host &&
+         all_of(distinguishingFeatures(target), [](StringRef f) { return features.lookup(f); });
+}
+
+Expected<const Target *> skim::cpu::findTarget(StringRef name) {
+  const Target *best = nullptr;
+  for (const Target &target : allTargets) {
+    if (target.name == name)
+      return &target;
+    if (hostRuns(target))
+      best = &target;
+  }
+  if (name != "native") {
+    std::string names = join(map_range(allTargets, [](const Target &t) { return t.name; }), ", ");
+    return createStringError("unknown CPU target '" + name + "', expected native, " + names);
+  }
+  if (!best)
+    return createStringError("this machine (" + sys::getProcessTriple() +
+                             ") runs code of no CPU target");
+  return best;
+}

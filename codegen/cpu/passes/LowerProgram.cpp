@@ -1,0 +1,173 @@
+// Programs to functions over arrays of work items.
+#include "codegen/cpu/KernelArguments.h"
+#include "codegen/cpu/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace skim::cpu {
+#define GEN_PASS_DEF_LOWERPROGRAM
+#include "codegen/cpu/Passes.h.inc"
+} // namespace skim::cpu
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::cpu;
+
+/// Loads what item `ordinal` consists of.
+static tile::ItemRecordOp loadItem(Code &code, const KernelInfo &info, Value arguments, Value items,
+                                   Value ordinal, Value statistics) {
+  WorkItem item = loadWorkItem(code, items, ordinal);
+  Value zero = code.index(0);
+  Value head = zero, kvHead = zero;
+  if (info.items.getHead() == tile::HeadKind::Query) {
+    head = item.head;
+    kvHead = code.floorDiv(head, info.problem.getQueryHeads() / info.problem.getKvHeads());
+  } else if (info.items.getHead() == tile::HeadKind::Kv) {
+    kvHead = item.head;
+  }
+
+  auto entry = [&](Argument array, Value position) {
+    Value address = loadArgument(code, arguments, array);
+    return code.loadIndex(32, code.offset(address, code.mul(position, code.index(4))));
+  };
+  Value firstToken = entry(Argument::CuSeqlensQ, item.request);
+  Value endToken = entry(Argument::CuSeqlensQ, code.add(item.request, code.index(1)));
+  Value kvLen = entry(Argument::KvLens, item.request);
+  Value qLen = code.sub(endToken, firstToken);
+
+  Value rowsBegin = zero, rowsEnd = zero;
+  if (info.items.getAxis() == tile::ItemAxis::Queries) {
+    Value rows = code.index(info.schedule.getRows());
+    Value start = code.mul(item.tile, rows);
+    rowsBegin = code.max(code.sub(code.sub(kvLen, qLen), start), zero);
+    rowsEnd = code.min(code.sub(kvLen, start), rows);
+  }
+  return tile::ItemRecordOp::create(code, code.getType<tile::ItemType>(), arguments, item.request, head, kvHead,
+                                    loadArgument(code, arguments, Argument::Layer), item.tile, qLen,
+                                    kvLen, rowsBegin, rowsEnd, firstToken, statistics);
+}
+
+/// Adds the item's counters to the caller's array, where there is one.
+static void storeStatistics(Code &code, Value arguments, Value ordinal, Value counters) {
+  Value array = loadArgument(code, arguments, Argument::Statistics);
+  code.ifThen(code.notNull(array), [&] {
+    Value address = statisticsAddress(code, array, ordinal);
+    for (int64_t counter = 0; counter < 4; ++counter)
+      code.store(code.loadScalar(counters, code.index(counter)), code.offset(address, 8 * counter));
+  });
+}
+
+static Value uniformValue(Code &code, tile::ItemRecordOp item, tile::UniformKind kind) {
+  auto position = [&](Value row) {
+    Value rows = code.index(kernelInfo(item).schedule.getRows());
+    return code.add(code.mul(item.getTile(), rows), row);
+  };
+  switch (kind) {
+  case tile::UniformKind::QLen:
+    return item.getQLen();
+  case tile::UniformKind::KvLen:
+    return item.getKvLen();
+  case tile::UniformKind::Base:
+    return code.sub(item.getKvLen(), item.getQLen());
+  case tile::UniformKind::Request:
+    return item.getRequest();
+  case tile::UniformKind::Head:
+    return item.getHead();
+  case tile::UniformKind::KvHead:
+    return item.getKvHead();
+  case tile::UniformKind::Layer:
+    return item.getLayer();
+  case tile::UniformKind::Tile:
+    return item.getTile();
+  case tile::UniformKind::FirstRow:
+    return position(item.getRowsBegin());
+  case tile::UniformKind::EndRow:
+    return position(item.getRowsEnd());
+  }
+  return {};
+}
+
+static Value parameterValue(Code &code, tile::ItemRecordOp item, tile::ParameterOp op) {
+  Value entry = op.getPerHead() ? item.getHead() : code.index(0);
+  Value address = parameterAddress(code, item.getArguments(), op.getSlot(), entry);
+  Type type = op.getValue().getType();
+  if (type.isF32())
+    return arith::TruncFOp::create(code, type, code.load(code.getF64Type(), address));
+  Value integer = code.loadIndex(64, address);
+  return type.isIndex() ? integer : code.logicalNot(code.equal(integer, code.index(0)));
+}
+
+static void raiseStatus(Code &code, tile::ItemRecordOp item, tile::RaiseStatusOp op) {
+  Value status = loadArgument(code, item.getArguments(), Argument::Status);
+  code.ifThen(code.logicalAnd(op.getCondition(), code.notNull(status)), [&] {
+    Value bit = arith::ConstantOp::create(
+        code, code.getI32IntegerAttr(static_cast<int32_t>(op.getBit())));
+    LLVM::AtomicRMWOp::create(code, LLVM::AtomicBinOp::_or, status, bit,
+                              LLVM::AtomicOrdering::monotonic);
+  });
+}
+
+/// Replaces what reads the item by values beside its record.
+static void lowerItemUsers(tile::ItemRecordOp item) {
+  for (Operation *user : llvm::make_early_inc_range(item->getUsers())) {
+    Code beside = Code::after(item);
+    if (auto uniform = dyn_cast<tile::UniformOp>(user))
+      uniform.replaceAllUsesWith(uniformValue(beside, item, uniform.getKind()));
+    else if (auto parameter = dyn_cast<tile::ParameterOp>(user))
+      parameter.replaceAllUsesWith(parameterValue(beside, item, parameter));
+    else if (auto status = dyn_cast<tile::RaiseStatusOp>(user)) {
+      Code code = Code::before(status);
+      raiseStatus(code, item, status);
+    } else {
+      continue;
+    }
+    user->erase();
+  }
+}
+
+static void lowerProgram(tile::ProgramOp program) {
+  KernelInfo info{program.getProblem(), program.getSchedule(), program.getItems()};
+  Code code = Code::before(program);
+  Type pointer = code.pointerType(), i64 = code.getI64Type();
+  auto function = func::FuncOp::create(
+      code, program.getSymName(), code.getFunctionType({pointer, pointer, i64, i64}, {}));
+  setKernelInfo(function, info);
+  code.setInsertionPointToStart(function.addEntryBlock());
+  Value arguments = function.getArgument(0), items = function.getArgument(1);
+  Value first = arith::IndexCastOp::create(code, code.getIndexType(), function.getArgument(2));
+  Value count = arith::IndexCastOp::create(code, code.getIndexType(), function.getArgument(3));
+  Value counters = allocateInFrame(function, MemRefType::get({4}, i64));
+
+  auto body = cast<tile::ForEachWorkItemOp>(program.getBody().front().front());
+  code.loop(first, code.add(first, count), 1, [&](Value ordinal) {
+    Value zero = arith::ConstantOp::create(code, code.getI64IntegerAttr(0));
+    for (int64_t counter = 0; counter < 4; ++counter)
+      code.storeScalar(zero, counters, code.index(counter));
+    tile::ItemRecordOp item = loadItem(code, info, arguments, items, ordinal, counters);
+    body.getItem().replaceAllUsesWith(item);
+    Block *block = code.getInsertionBlock();
+    block->getOperations().splice(code.getInsertionPoint(),
+                                  body.getBody().front().getOperations());
+    storeStatistics(code, arguments, ordinal, counters);
+    lowerItemUsers(item);
+  });
+  func::ReturnOp::create(code);
+  program.erase();
+}
+
+namespace {
+
+struct LowerProgramPass : skim::cpu::impl::LowerProgramBase<LowerProgramPass> {
+  void runOnOperation() override {
+    for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>()))
+      lowerProgram(program);
+  }
+};
+
+} // namespace
