@@ -70,17 +70,16 @@ FailureOr<Value> skim::cpu::loadCell(Code &code, tile::LoadCellOp op, Value quer
   if (failed(item))
     return failure();
   Type element = op.getValue().getType();
-  Type inMemory = element.isInteger(1)  ? code.getIntegerType(8)
-                  : element.isIndex()   ? code.getIntegerType(32)
-                                        : element;
+  Type inMemory = element.isInteger(1) ? code.getIntegerType(8)
+                  : element.isIndex()  ? code.getIntegerType(32)
+                                       : element;
   int64_t bytes = inMemory.getIntOrFloatBitWidth() / 8;
 
   // What does not change within the item is loaded beside its record, out of all loops.
   Code start = Code::after(*item);
   BufferView buffer = loadBuffer(start, item->getArguments(), op.getSpace(), op.getSlot());
   Value elements = start.mul(item->getRequest(), buffer.strides[0]);
-  elements = start.add(
-      elements, start.mul(headOf(start, *item, op.getHead()), buffer.strides[1]));
+  elements = start.add(elements, start.mul(headOf(start, *item, op.getHead()), buffer.strides[1]));
   if (op.getQueryCell() != 0) {
     Value base = start.sub(item->getKvLen(), item->getQLen());
     Value origin = start.floorDiv(base, static_cast<int64_t>(op.getQueryCell()));
@@ -96,18 +95,18 @@ FailureOr<Value> skim::cpu::loadCell(Code &code, tile::LoadCellOp op, Value quer
     key = code.max(code.sub(query, key), repeat(code.index(0)));
   Value position = code.mul(cellIndex(code, key, op.getKeyCell()), repeat(buffer.strides[3]));
   if (op.getQueryCell() != 0)
-    position = code.add(position, code.mul(cellIndex(code, query, op.getQueryCell()),
-                                           repeat(buffer.strides[2])));
+    position = code.add(
+        position, code.mul(cellIndex(code, query, op.getQueryCell()), repeat(buffer.strides[2])));
   position = code.mul(position, repeat(code.index(bytes)));
   if (!vector)
     return convertLoaded(code, code.load(inMemory, code.offset(row, position)), element);
 
   unsigned lanes = vector.getNumElements();
-  Value wide = arith::IndexCastOp::create(code, code.vectorType(lanes, code.getI64Type()),
-                                          position);
+  Value wide =
+      arith::IndexCastOp::create(code, code.vectorType(lanes, code.getI64Type()), position);
   Type pointers = VectorType::get({lanes}, code.pointerType());
-  Value addresses = LLVM::GEPOp::create(code, pointers, code.getI8Type(), row,
-                                        ArrayRef<LLVM::GEPArg>{wide});
+  Value addresses =
+      LLVM::GEPOp::create(code, pointers, code.getI8Type(), row, ArrayRef<LLVM::GEPArg>{wide});
   Value all = arith::ConstantOp::create(
       code, DenseElementsAttr::get(code.vectorType(lanes, code.getI1Type()), true));
   Value gathered = LLVM::masked_gather::create(code, code.vectorType(lanes, inMemory), addresses,

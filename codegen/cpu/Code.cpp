@@ -180,9 +180,7 @@ Value Code::loadScalar(Value tile, ValueRange indices) {
 void Code::storeScalar(Value scalar, Value tile, ValueRange indices) {
   memref::StoreOp::create(*this, scalar, tile, indices);
 }
-Value Code::multiplyAdd(Value a, Value b, Value c) {
-  return vector::FMAOp::create(*this, a, b, c);
-}
+Value Code::multiplyAdd(Value a, Value b, Value c) { return vector::FMAOp::create(*this, a, b, c); }
 Value Code::maximum(Value a, Value b) {
   Value greater = arith::CmpFOp::create(*this, arith::CmpFPredicate::OGT, a, b);
   return arith::SelectOp::create(*this, greater, a, b);

@@ -17,7 +17,8 @@ public:
     return vector ? VectorType::get(vector.getShape(), element) : element;
   }
   Value constant(uint32_t bits) {
-    Value value = arith::ConstantOp::create(code, code.getI32IntegerAttr(static_cast<int32_t>(bits)));
+    Value value =
+        arith::ConstantOp::create(code, code.getI32IntegerAttr(static_cast<int32_t>(bits)));
     return vector ? code.splat(value, vector.getNumElements()) : value;
   }
   Value fromFloat(Value value) {
@@ -82,9 +83,9 @@ static Value floatToHalf(Code &code, Value value) {
   Value magnitude = bits.land(word, 0x7fffffff);
   // Subnormal results: adding 0.5 leaves the rounded multiple of 2^-24 in the low bits.
   Value half = bits.constant(0x3f000000);
-  Value subnormal = bits.sub(bits.fromFloat(arith::AddFOp::create(code, bits.toFloat(magnitude),
-                                                                  bits.toFloat(half))),
-                             half);
+  Value subnormal = bits.sub(
+      bits.fromFloat(arith::AddFOp::create(code, bits.toFloat(magnitude), bits.toFloat(half))),
+      half);
   Value odd = bits.land(bits.right(magnitude, 13), 1);
   Value normal = bits.right(bits.add(bits.add(magnitude, bits.constant(0xc8000fff)), odd), 13);
   Value special =

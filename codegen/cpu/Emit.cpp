@@ -45,9 +45,9 @@ Expected<std::unique_ptr<TargetMachine>> skim::cpu::createMachine(const Target &
   const llvm::Target *backEnd = TargetRegistry::lookupTarget(triple, message);
   if (!backEnd)
     return createStringError("no code generator for '" + target.name + "': " + message);
-  std::unique_ptr<TargetMachine> machine(backEnd->createTargetMachine(
-      triple, target.processor, /*Features=*/"", TargetOptions(), Reloc::PIC_, std::nullopt,
-      CodeGenOptLevel::Default));
+  std::unique_ptr<TargetMachine> machine(
+      backEnd->createTargetMachine(triple, target.processor, /*Features=*/"", TargetOptions(),
+                                   Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
   if (!machine)
     return createStringError("no code generator for '" + target.name + "'");
   return machine;
@@ -125,8 +125,8 @@ Expected<SmallVector<char, 0>> skim::cpu::emit(mlir::ModuleOp module, const Targ
     return output;
   }
   legacy::PassManager passes;
-  CodeGenFileType type = kind == OutputKind::Object ? CodeGenFileType::ObjectFile
-                                                    : CodeGenFileType::AssemblyFile;
+  CodeGenFileType type =
+      kind == OutputKind::Object ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
   if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, type))
     return createStringError("cannot emit this kind of file for '" + target.name + "'");
   passes.run(**llvmModule);

@@ -114,8 +114,8 @@ Value skim::cpu::loadBufferCapacity(Code &code, Value arguments, tile::Space spa
 
 Value skim::cpu::parameterAddress(Code &code, Value arguments, int64_t slot, Value entry) {
   Value table = loadArgument(code, arguments, Argument::Parameters);
-  Value values = code.load(
-      code.pointerType(), code.offset(table, slot * static_cast<int64_t>(sizeof(skim_parameter))));
+  Value values = code.load(code.pointerType(),
+                           code.offset(table, slot * static_cast<int64_t>(sizeof(skim_parameter))));
   return code.offset(values, code.mul(entry, code.index(sizeof(skim_scalar))));
 }
 

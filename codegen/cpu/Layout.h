@@ -15,7 +15,9 @@ public:
 
   int64_t lanes() const { return target.lanes; }
   /// Rows of one register block of the score product: lanes run along rows.
-  int64_t rowBlock() const { return static_cast<int64_t>(target.lanes) * target.vectorsInRegisters; }
+  int64_t rowBlock() const {
+    return static_cast<int64_t>(target.lanes) * target.vectorsInRegisters;
+  }
   int64_t paddedRows(int64_t rows) const {
     return llvm::alignTo(rows, std::max<int64_t>(rowBlock(), target.rowsInRegisters));
   }

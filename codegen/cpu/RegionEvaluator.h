@@ -15,7 +15,8 @@ struct RowLanes {
   mlir::Value lead;      ///< the first lane's position
 };
 
-/// The rows of `item` from `row` (counted within its query tile) on; `row` is a multiple of `lanes`.
+/// The rows of `item` from `row` (counted within its query tile) on; `row` is a multiple of
+/// `lanes`.
 RowLanes makeRowLanes(Code &code, tile::ItemRecordOp item, mlir::Value row, unsigned lanes);
 /// The position of the tile's row 0, and the existing positions [first, end).
 mlir::Value tileStart(Code &code, tile::ItemRecordOp item);

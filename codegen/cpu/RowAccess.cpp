@@ -13,13 +13,13 @@ namespace {
 
 /// What does not change within an item.
 struct Rows {
-  Value head;        ///< address of the KV head's element 0 of page 0
-  Value pageBytes;   ///< from page to page
-  Value tokenBytes;  ///< from token to token
+  Value head;       ///< address of the KV head's element 0 of page 0
+  Value pageBytes;  ///< from page to page
+  Value tokenBytes; ///< from token to token
   Value paged;
-  Value table;       ///< the request's row of the block table
+  Value table; ///< the request's row of the block table
   Value pageSize;
-  Value firstSlot;   ///< of the request, where not paged
+  Value firstSlot; ///< of the request, where not paged
 };
 
 } // namespace
@@ -40,15 +40,16 @@ static Rows loadRows(tile::ItemRecordOp item, tile::Operand operand) {
   rows.tokenBytes = stride(Argument::KeyTokenStride, Argument::ValueTokenStride);
   Value table = loadArgument(code, arguments, Argument::BlockTable);
   rows.paged = code.notNull(table);
-  Value entries = code.mul(item.getRequest(),
-                           loadArgument(code, arguments, Argument::BlockTableStride));
+  Value entries =
+      code.mul(item.getRequest(), loadArgument(code, arguments, Argument::BlockTableStride));
   rows.table = code.offset(table, code.mul(entries, code.index(4)));
   rows.pageSize = loadArgument(code, arguments, Argument::PageSize);
   rows.firstSlot = code.choose(
       rows.paged, [&]() -> Code::Values { return {code.index(0)}; },
       [&]() -> Code::Values {
         Value starts = loadArgument(code, arguments, Argument::CuSeqlensKv);
-        return {code.loadIndex(32, code.offset(starts, code.mul(item.getRequest(), code.index(4))))};
+        return {
+            code.loadIndex(32, code.offset(starts, code.mul(item.getRequest(), code.index(4))))};
       })[0];
   return rows;
 }
@@ -98,8 +99,8 @@ void skim::cpu::copyRow(Code &code, const Target &target, Type element, Value ad
                         Value row, int64_t columns) {
   Value bytes = code.index(elementBytes(element));
   forEachColumn(code, columns, target.lanes, [&](Value column, unsigned lanes) {
-    Value values = loadElements(code, target, element,
-                                code.offset(address, code.mul(column, bytes)), lanes);
+    Value values =
+        loadElements(code, target, element, code.offset(address, code.mul(column, bytes)), lanes);
     if (lanes == 1)
       code.storeScalar(values, tile, {row, column});
     else

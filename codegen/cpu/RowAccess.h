@@ -7,8 +7,8 @@
 
 namespace skim::cpu {
 
-/// Calls `body(j, address)` for tokens first + j, 0 <= j < count, of the item's request and KV head, all
-/// of which exist. Runs of tokens that lie in one page are one loop.
+/// Calls `body(j, address)` for tokens first + j, 0 <= j < count, of the item's request and KV
+/// head, all of which exist. Runs of tokens that lie in one page are one loop.
 void forEachTokenRow(Code &code, tile::ItemRecordOp item, tile::Operand operand, mlir::Value first,
                      mlir::Value count,
                      llvm::function_ref<void(mlir::Value j, mlir::Value address)> body);
@@ -17,8 +17,8 @@ void forEachTokenRow(Code &code, tile::ItemRecordOp item, tile::Operand operand,
 void copyRow(Code &code, const Target &target, mlir::Type element, mlir::Value address,
              mlir::Value tile, mlir::Value row, int64_t columns);
 
-/// Calls `body(column, lanes)` for whole vectors of columns, then `body(column, 1)` for the columns that
-/// are left.
+/// Calls `body(column, lanes)` for whole vectors of columns, then `body(column, 1)` for the columns
+/// that are left.
 void forEachColumn(Code &code, int64_t columns, unsigned lanes,
                    llvm::function_ref<void(mlir::Value column, unsigned lanes)> body);
 

@@ -27,8 +27,9 @@ ArrayRef<Target> skim::cpu::targets() { return allTargets; }
 static ArrayRef<StringRef> distinguishingFeatures(const Target &target) {
   static const StringRef v2[] = {"sse4.2", "ssse3", "popcnt"};
   static const StringRef v3[] = {"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"};
-  static const StringRef v4[] = {"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe",
-                                 "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
+  static const StringRef v4[] = {"avx2",     "fma",      "f16c",     "bmi",
+                                 "bmi2",     "lzcnt",    "movbe",    "avx512f",
+                                 "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
   if (target.name == "x86-64-v2")
     return v2;
   if (target.name == "x86-64-v3")

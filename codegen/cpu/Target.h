@@ -15,12 +15,12 @@ struct Target {
   llvm::StringRef name; ///< as users write it, for example x86-64-v3
   llvm::StringRef triple;
   llvm::StringRef processor;
-  unsigned lanes;            ///< f32 elements of a vector register
-  unsigned registers;        ///< vector registers
-  bool fusedMultiplyAdd;     ///< in one instruction
-  bool halfConversion;       ///< f16 <-> f32 in one instruction
-  unsigned keysInRegisters;  ///< keys of a register block of the score product
-  unsigned rowsInRegisters;  ///< rows of a register block of the value product
+  unsigned lanes;              ///< f32 elements of a vector register
+  unsigned registers;          ///< vector registers
+  bool fusedMultiplyAdd;       ///< in one instruction
+  bool halfConversion;         ///< f16 <-> f32 in one instruction
+  unsigned keysInRegisters;    ///< keys of a register block of the score product
+  unsigned rowsInRegisters;    ///< rows of a register block of the value product
   unsigned vectorsInRegisters; ///< vectors of a register block along its other side
 };
 

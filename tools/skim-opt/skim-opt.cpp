@@ -1,4 +1,5 @@
 // Parses IR, runs passes, prints IR: for tests and for work on the compiler.
+#include "codegen/cpu/Passes.h"
 #include "dialect/Skim/SkimDialect.h"
 #include "dialect/Tile/TileDialect.h"
 #include "passes/Passes.h"
@@ -24,6 +25,7 @@ int main(int argc, char **argv) {
                   mlir::scf::SCFDialect, mlir::vector::VectorDialect>();
   mlir::registerTransformsPasses();
   skim::registerSkimPasses();
+  skim::cpu::registerSkimCpuPasses();
   skim::registerPlanPipeline();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Skim optimizer driver\n", registry));
 }

@@ -67,25 +67,25 @@ static LogicalResult lower(tile::AnyOp op, const Target &target) {
     RowLanes rows = makeRowLanes(code, *item, row, lanes);
     Value none = arith::ConstantOp::create(
         code, DenseElementsAttr::get(code.vectorType(lanes, code.getI1Type()), false));
-    Code::Values any = code.loop(
-        code.index(0), visit->getCount(), 1, none, [&](Value j, ValueRange carried) -> Code::Values {
-          RegionEvaluator evaluator(code, lanes);
-          evaluator.setRows(rows);
-          Code::Values values;
-          Value key = code.add(visit->getFirstKey(), j);
-          result = evaluator.evaluate(op.getBody(), {rows.positions, key}, values);
-          if (failed(result))
-            return Code::Values(carried);
-          return {code.logicalOr(carried[0], evaluator.toLanes(values.front()))};
-        });
+    Code::Values any =
+        code.loop(code.index(0), visit->getCount(), 1, none,
+                  [&](Value j, ValueRange carried) -> Code::Values {
+                    RegionEvaluator evaluator(code, lanes);
+                    evaluator.setRows(rows);
+                    Code::Values values;
+                    Value key = code.add(visit->getFirstKey(), j);
+                    result = evaluator.evaluate(op.getBody(), {rows.positions, key}, values);
+                    if (failed(result))
+                      return Code::Values(carried);
+                    return {code.logicalOr(carried[0], evaluator.toLanes(values.front()))};
+                  });
     if (oneCell) {
       // Lanes beyond the existing rows repeat existing ones.
       Value found = vector::ReductionOp::create(code, vector::CombiningKind::OR, any[0]);
-      code.ifThen(found,
-                  [&] { code.storeScalar(byteConstant(code, 1), buffer, code.index(0)); });
+      code.ifThen(found, [&] { code.storeScalar(byteConstant(code, 1), buffer, code.index(0)); });
     } else {
-      Value bytes = arith::ExtUIOp::create(
-          code, code.vectorType(lanes, code.getIntegerType(8)), any[0]);
+      Value bytes =
+          arith::ExtUIOp::create(code, code.vectorType(lanes, code.getIntegerType(8)), any[0]);
       code.storeVector(bytes, buffer, row);
     }
   });
@@ -111,8 +111,8 @@ static LogicalResult lower(tile::StoreCellOp op, const Target &target) {
   tile::HeadKind head = info.items.getHead();
   Value zero = byteConstant(code, 0), one = byteConstant(code, 1);
   auto storeWhere = [&](Value row, Value queryCell) {
-    Value holds = arith::CmpIOp::create(code, arith::CmpIPredicate::ne,
-                                        code.loadScalar(cells, row), zero);
+    Value holds =
+        arith::CmpIOp::create(code, arith::CmpIPredicate::ne, code.loadScalar(cells, row), zero);
     code.ifThen(holds, [&] {
       CellRow map = cellRow(code, *item, tile::Space::Buffer, op.getSlot(), head, queryCell, 1);
       code.store(one, code.offset(map.address, code.mul(keyCell, map.stride)));
@@ -138,8 +138,7 @@ static LogicalResult lower(tile::ScatterListOp op, const Target &) {
   Value arguments = item->getArguments();
   Value queryCell = queryCellOfItem(code, *item, op.getQueryCell());
   auto list = static_cast<int64_t>(op.getList());
-  CellRow entries =
-      cellRow(code, *item, tile::Space::Input, list, op.getHead(), queryCell, 4);
+  CellRow entries = cellRow(code, *item, tile::Space::Input, list, op.getHead(), queryCell, 4);
   CellRow map = cellRow(code, *item, tile::Space::Buffer, op.getMap(), op.getHead(), queryCell, 1);
   Value count = loadBufferCapacity(code, arguments, tile::Space::Input, list);
   if (std::optional<uint64_t> counts = op.getCounts()) {
@@ -152,8 +151,8 @@ static LogicalResult lower(tile::ScatterListOp op, const Target &) {
   Value zero = code.index(0), stride = code.mul(entries.stride, code.index(4));
   Value one = byteConstant(code, 1);
   Value padding = code.index(-1);
-  Code::Values bad = code.loop(
-      zero, count, 1, code.i1(false), [&](Value i, ValueRange carried) -> Code::Values {
+  Code::Values bad =
+      code.loop(zero, count, 1, code.i1(false), [&](Value i, ValueRange carried) -> Code::Values {
         Value entry = code.loadIndex(32, code.offset(entries.address, code.mul(i, stride)));
         Value inside = code.logicalAnd(code.lessOrEqual(zero, entry), code.less(entry, cells));
         code.ifThen(inside, [&] {
@@ -191,8 +190,7 @@ static LogicalResult lower(tile::SelectOp op, const Target &) {
     return failure();
   tile::HeadKind head = kernelInfo(op).items.getHead();
   Value queryCell = queryCellOfItem(code, *item, op.getQueryCell());
-  CellRow scratch =
-      cellRow(code, *item, tile::Space::Buffer, op.getScratch(), head, queryCell, 4);
+  CellRow scratch = cellRow(code, *item, tile::Space::Buffer, op.getScratch(), head, queryCell, 4);
   CellRow map = cellRow(code, *item, tile::Space::Buffer, op.getMap(), head, queryCell, 1);
   auto keyCell = static_cast<int64_t>(op.getKeyCell());
   Value count = code.ceilDiv(item->getKvLen(), keyCell);
@@ -250,21 +248,19 @@ static LogicalResult lower(tile::PoolOp op, const Target &target) {
   };
 
   Value first = code.mul(item->getTile(), code.index(info.schedule.getKeys()));
-  Value count =
-      code.min(code.index(info.schedule.getKeys()), code.sub(item->getKvLen(), first));
+  Value count = code.min(code.index(info.schedule.getKeys()), code.sub(item->getKvLen(), first));
   Value zero = arith::ConstantOp::create(code, code.getF64FloatAttr(0));
   code.loop(code.index(0), code.index(columns), 1,
             [&](Value column) { code.storeScalar(zero, sums, column); });
   forEachTokenRow(code, *item, op.getOperand(), first, count, [&](Value, Value address) {
     forEachColumn(code, columns, target.lanes, [&](Value column, unsigned lanes) {
-      Value value = loadElements(code, target, element,
-                                 code.offset(address, code.mul(column, bytes)), lanes);
+      Value value =
+          loadElements(code, target, element, code.offset(address, code.mul(column, bytes)), lanes);
       Value wide = arith::ExtFOp::create(code, shaped(f64, lanes), value);
       storeSum(arith::AddFOp::create(code, loadSum(column, lanes), wide), column, lanes);
     });
   });
-  CellRow row =
-      cellRow(code, *item, tile::Space::Buffer, op.getSlot(), tile::HeadKind::Kv, {}, 4);
+  CellRow row = cellRow(code, *item, tile::Space::Buffer, op.getSlot(), tile::HeadKind::Kv, {}, 4);
   Value cell = code.mul(item->getTile(), code.mul(row.stride, code.index(4)));
   Value address = code.offset(row.address, cell);
   Value keysInBlock = arith::SIToFPOp::create(

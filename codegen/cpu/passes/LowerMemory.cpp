@@ -35,10 +35,9 @@ static LogicalResult lower(tile::LoadQueriesOp op, const Target &target) {
   Value arguments = item->getArguments();
   Value dimension = code.index(type.getDimSize(0));
   Value tokenStride = loadArgument(code, arguments, Argument::QueryTokenStride);
-  Value head =
-      code.mul(item->getHead(), loadArgument(code, arguments, Argument::QueryHeadStride));
-  Value data = code.offset(loadArgument(code, arguments, Argument::QueryData),
-                           code.mul(head, bytes));
+  Value head = code.mul(item->getHead(), loadArgument(code, arguments, Argument::QueryHeadStride));
+  Value data =
+      code.offset(loadArgument(code, arguments, Argument::QueryData), code.mul(head, bytes));
   Value token = firstTokenOfTile(code, *item);
   code.loop(code.index(0), code.index(type.getDimSize(1)), 1, [&](Value row) {
     Value exists = code.logicalAnd(code.lessOrEqual(item->getRowsBegin(), row),
@@ -157,8 +156,7 @@ static void storeOutput(Code &code, const Target &target, Value state, tile::Sta
   Type element = kernelInfo(item).problem.getOut();
   Value bytes = code.index(elementBytes(element));
   Value head = code.mul(item.getHead(), loadArgument(code, arguments, Argument::OutHeadStride));
-  Value data =
-      code.offset(loadArgument(code, arguments, Argument::OutData), code.mul(head, bytes));
+  Value data = code.offset(loadArgument(code, arguments, Argument::OutData), code.mul(head, bytes));
   Value tokenStride = loadArgument(code, arguments, Argument::OutTokenStride);
   Value token = firstTokenOfTile(code, item);
   Value columns = code.index(layout.paddedColumns(type.getColumns()));
@@ -169,8 +167,8 @@ static void storeOutput(Code &code, const Target &target, Value state, tile::Sta
     Value first = code.mul(row, columns);
     forEachColumn(code, type.getColumns(), target.lanes, [&](Value column, unsigned lanes) {
       Value position = code.add(first, column);
-      Value value = lanes == 1 ? code.loadScalar(state, position)
-                               : code.loadVector(lanes, state, position);
+      Value value =
+          lanes == 1 ? code.loadScalar(state, position) : code.loadVector(lanes, state, position);
       Value scale = lanes == 1 ? factor : code.splat(factor, lanes);
       storeElements(code, target, element, arith::MulFOp::create(code, value, scale),
                     code.offset(address, code.mul(column, bytes)));
@@ -188,8 +186,7 @@ static void storeLogSumExp(Code &code, const Target &target, Value state, tile::
     Value token = firstTokenOfTile(code, item);
     code.loop(item.getRowsBegin(), item.getRowsEnd(), 1, [&](Value row) {
       Value element = code.add(head, code.mul(code.add(token, row), tokenStride));
-      Value value =
-          code.loadScalar(state, code.add(row, code.index(Layout(target).maxima(type))));
+      Value value = code.loadScalar(state, code.add(row, code.index(Layout(target).maxima(type))));
       code.store(value, code.offset(lse, code.mul(element, code.index(4))));
     });
   });
@@ -224,11 +221,10 @@ struct LowerMemoryPass : skim::cpu::impl::LowerMemoryBase<LowerMemoryPass> {
         ops.push_back(op);
     });
     for (Operation *op : ops) {
-      LogicalResult result =
-          llvm::TypeSwitch<Operation *, LogicalResult>(op)
-              .Case<tile::LoadQueriesOp, tile::IssueLoadOp, tile::FinishOp>(
-                  [&](auto known) { return lower(known, *cpu); })
-              .Default([](Operation *) { return success(); });
+      LogicalResult result = llvm::TypeSwitch<Operation *, LogicalResult>(op)
+                                 .Case<tile::LoadQueriesOp, tile::IssueLoadOp, tile::FinishOp>(
+                                     [&](auto known) { return lower(known, *cpu); })
+                                 .Default([](Operation *) { return success(); });
       if (failed(result))
         return signalPassFailure();
     }

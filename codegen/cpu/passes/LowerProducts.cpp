@@ -88,12 +88,12 @@ void ProductLowering::dotBlock(Value queries, Value keys, Value scores, Value ro
                                int64_t dimension, Value scale) {
   unsigned blockKeys = target.keysInRegisters;
   Code::Values zeros(static_cast<size_t>(blockKeys) * vectors, code.splat(code.f32(0), lanes));
-  Code::Values sums = code.loop(
-      code.index(0), code.index(dimension), 1, zeros, [&](Value d, ValueRange carried) {
+  Code::Values sums =
+      code.loop(code.index(0), code.index(dimension), 1, zeros, [&](Value d, ValueRange carried) {
         Code::Values next, rows;
         for (unsigned v = 0; v < vectors; ++v)
-          rows.push_back(code.loadVector(
-              lanes, queries, {d, at(row, static_cast<int64_t>(v) * lanes)}));
+          rows.push_back(
+              code.loadVector(lanes, queries, {d, at(row, static_cast<int64_t>(v) * lanes)}));
         for (unsigned i = 0; i < blockKeys; ++i) {
           Value element = code.splat(code.loadScalar(keys, {at(key, i), d}), lanes);
           for (unsigned v = 0; v < vectors; ++v)
@@ -113,8 +113,7 @@ LogicalResult ProductLowering::lower(tile::IssueDotOp dot) {
     return failure();
   Code start = Code::after(item);
   Value scale = arith::TruncFOp::create(
-      start, start.getF32Type(),
-      loadArgument(start, item.getArguments(), Argument::SoftmaxScale));
+      start, start.getF32Type(), loadArgument(start, item.getArguments(), Argument::SoftmaxScale));
   scale = start.splat(scale, lanes);
   Value queries = asBuffer(code, dot.getQueries(), layout.queries(dot.getQueries().getType()));
   Value keys = asBuffer(code, dot.getKeys(), layout.keys(dot.getKeys().getType()));
@@ -122,9 +121,8 @@ LogicalResult ProductLowering::lower(tile::IssueDotOp dot) {
   int64_t dimension = dot.getKeys().getType().getColumns();
   // The block of queries stays in the first-level cache while the keys pass by.
   code.loop(rowsBegin(layout.rowBlock()), item.getRowsEnd(), layout.rowBlock(), [&](Value row) {
-    code.loop(code.index(0), visit.getCount(), target.keysInRegisters, [&](Value key) {
-      dotBlock(queries, keys, scores, row, key, dimension, scale);
-    });
+    code.loop(code.index(0), visit.getCount(), target.keysInRegisters,
+              [&](Value key) { dotBlock(queries, keys, scores, row, key, dimension, scale); });
   });
   dot.getScores().replaceAllUsesWith(asTile(code, scores, dot.getScores().getType()));
   dot.erase();
@@ -137,24 +135,22 @@ void ProductLowering::softmaxBlock(Value scores, Value state, tile::StateType ty
   Code::Values before, zeros(vectors, code.splat(code.f32(0), lanes));
   for (unsigned v = 0; v < vectors; ++v)
     before.push_back(code.loadVector(lanes, state, fieldAt(layout.maxima(type), v)));
-  Code::Values maxima = code.loop(
-      code.index(0), visit.getCount(), 1, before, [&](Value j, ValueRange carried) {
+  Code::Values maxima =
+      code.loop(code.index(0), visit.getCount(), 1, before, [&](Value j, ValueRange carried) {
         Code::Values next;
         for (unsigned v = 0; v < vectors; ++v)
-          next.push_back(
-              code.maximum(carried[v], code.loadVector(lanes, scores, {j, rowAt(v)})));
+          next.push_back(code.maximum(carried[v], code.loadVector(lanes, scores, {j, rowAt(v)})));
         return next;
       });
   // Where a row has met no key, -inf - (-inf) must not arise.
   Value infinity = code.splat(code.negativeInfinity(), lanes);
   Code::Values origins;
   for (Value maximum : maxima) {
-    Value none =
-        arith::CmpFOp::create(code, arith::CmpFPredicate::OEQ, maximum, infinity);
+    Value none = arith::CmpFOp::create(code, arith::CmpFPredicate::OEQ, maximum, infinity);
     origins.push_back(code.select(none, zeros[0], maximum));
   }
-  Code::Values sums = code.loop(
-      code.index(0), visit.getCount(), 1, zeros, [&](Value j, ValueRange carried) {
+  Code::Values sums =
+      code.loop(code.index(0), visit.getCount(), 1, zeros, [&](Value j, ValueRange carried) {
         Code::Values next;
         for (unsigned v = 0; v < vectors; ++v) {
           Value score = code.loadVector(lanes, scores, {j, rowAt(v)});
@@ -170,8 +166,7 @@ void ProductLowering::softmaxBlock(Value scores, Value state, tile::StateType ty
     Value scale = math::ExpOp::create(code, exponent);
     Value old = code.loadVector(lanes, state, fieldAt(layout.sums(type), v));
     code.storeVector(maxima[v], state, fieldAt(layout.maxima(type), v));
-    code.storeVector(code.multiplyAdd(old, scale, sums[v]), state,
-                     fieldAt(layout.sums(type), v));
+    code.storeVector(code.multiplyAdd(old, scale, sums[v]), state, fieldAt(layout.sums(type), v));
     code.storeVector(scale, state, fieldAt(layout.scales(type), v));
   }
 }
@@ -210,12 +205,12 @@ void ProductLowering::accumulateBlock(Value probabilities, Value values, Value s
       initial.push_back(arith::MulFOp::create(
           code, code.loadVector(lanes, state, accumulator(i, v)), code.splat(scale, lanes)));
   }
-  Code::Values sums = code.loop(
-      code.index(0), visit.getCount(), 1, initial, [&](Value j, ValueRange carried) {
+  Code::Values sums =
+      code.loop(code.index(0), visit.getCount(), 1, initial, [&](Value j, ValueRange carried) {
         Code::Values next, vectorsOfValue;
         for (unsigned v = 0; v < width; ++v)
-          vectorsOfValue.push_back(code.loadVector(
-              lanes, values, {j, at(column, static_cast<int64_t>(v) * lanes)}));
+          vectorsOfValue.push_back(
+              code.loadVector(lanes, values, {j, at(column, static_cast<int64_t>(v) * lanes)}));
         for (unsigned i = 0; i < blockRows; ++i) {
           Value weight = code.splat(code.loadScalar(probabilities, {j, at(row, i)}), lanes);
           for (unsigned v = 0; v < width; ++v)

@@ -48,9 +48,10 @@ static tile::ItemRecordOp loadItem(Code &code, const KernelInfo &info, Value arg
     rowsBegin = code.max(code.sub(code.sub(kvLen, qLen), start), zero);
     rowsEnd = code.min(code.sub(kvLen, start), rows);
   }
-  return tile::ItemRecordOp::create(code, code.getType<tile::ItemType>(), arguments, item.request, head, kvHead,
-                                    loadArgument(code, arguments, Argument::Layer), item.tile, qLen,
-                                    kvLen, rowsBegin, rowsEnd, firstToken, statistics);
+  return tile::ItemRecordOp::create(code, code.getType<tile::ItemType>(), arguments, item.request,
+                                    head, kvHead, loadArgument(code, arguments, Argument::Layer),
+                                    item.tile, qLen, kvLen, rowsBegin, rowsEnd, firstToken,
+                                    statistics);
 }
 
 /// Adds the item's counters to the caller's array, where there is one.
@@ -106,8 +107,8 @@ static Value parameterValue(Code &code, tile::ItemRecordOp item, tile::Parameter
 static void raiseStatus(Code &code, tile::ItemRecordOp item, tile::RaiseStatusOp op) {
   Value status = loadArgument(code, item.getArguments(), Argument::Status);
   code.ifThen(code.logicalAnd(op.getCondition(), code.notNull(status)), [&] {
-    Value bit = arith::ConstantOp::create(
-        code, code.getI32IntegerAttr(static_cast<int32_t>(op.getBit())));
+    Value bit =
+        arith::ConstantOp::create(code, code.getI32IntegerAttr(static_cast<int32_t>(op.getBit())));
     LLVM::AtomicRMWOp::create(code, LLVM::AtomicBinOp::_or, status, bit,
                               LLVM::AtomicOrdering::monotonic);
   });
@@ -135,8 +136,8 @@ static void lowerProgram(tile::ProgramOp program) {
   KernelInfo info{program.getProblem(), program.getSchedule(), program.getItems()};
   Code code = Code::before(program);
   Type pointer = code.pointerType(), i64 = code.getI64Type();
-  auto function = func::FuncOp::create(
-      code, program.getSymName(), code.getFunctionType({pointer, pointer, i64, i64}, {}));
+  auto function = func::FuncOp::create(code, program.getSymName(),
+                                       code.getFunctionType({pointer, pointer, i64, i64}, {}));
   setKernelInfo(function, info);
   code.setInsertionPointToStart(function.addEntryBlock());
   Value arguments = function.getArgument(0), items = function.getArgument(1);
@@ -152,8 +153,7 @@ static void lowerProgram(tile::ProgramOp program) {
     tile::ItemRecordOp item = loadItem(code, info, arguments, items, ordinal, counters);
     body.getItem().replaceAllUsesWith(item);
     Block *block = code.getInsertionBlock();
-    block->getOperations().splice(code.getInsertionPoint(),
-                                  body.getBody().front().getOperations());
+    block->getOperations().splice(code.getInsertionPoint(), body.getBody().front().getOperations());
     storeStatistics(code, arguments, ordinal, counters);
     lowerItemUsers(item);
   });

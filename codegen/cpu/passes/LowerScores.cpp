@@ -32,8 +32,7 @@ static FailureOr<Scores> openScores(Code &code, Operation *op, Value visit,
   FailureOr<tile::ItemRecordOp> item = itemRecord(op, record->getItem());
   if (failed(item))
     return failure();
-  return Scores{*record, *item,
-                asBuffer(code, scores, Layout(target).scores(scores.getType()))};
+  return Scores{*record, *item, asBuffer(code, scores, Layout(target).scores(scores.getType()))};
 }
 
 /// Evaluates `region` for every vector of rows and every key of the visit.
@@ -102,8 +101,8 @@ public:
     writesKept = pooled ? start.i1(false) : writes;
     LogicalResult result = success();
     code.ifThen(records, [&] {
-      code.ifElse(scores.visit.getMasked(), [&] { result = recordMasked(); },
-                  [&] { recordFull(); });
+      code.ifElse(
+          scores.visit.getMasked(), [&] { result = recordMasked(); }, [&] { recordFull(); });
     });
     return result;
   }
@@ -154,8 +153,7 @@ private:
     code.ifThen(writesKept, [&] {
       Value one = arith::ConstantOp::create(code, code.getI8IntegerAttr(1));
       code.loop(begin, end, 1, [&](Value row) {
-        code.loop(code.index(0), scores.visit.getCount(), 1,
-                  [&](Value j) { write(one, row, j); });
+        code.loop(code.index(0), scores.visit.getCount(), 1, [&](Value j) { write(one, row, j); });
       });
     });
   }
@@ -211,8 +209,8 @@ struct LowerScoresPass : skim::cpu::impl::LowerScoresBase<LowerScoresPass> {
     });
     for (Operation *op : ops) {
       auto mask = dyn_cast<tile::MaskOp>(op);
-      LogicalResult result = mask ? lowerMask(mask, *cpu)
-                                  : lowerMapScores(cast<tile::MapScoresOp>(op), *cpu);
+      LogicalResult result =
+          mask ? lowerMask(mask, *cpu) : lowerMapScores(cast<tile::MapScoresOp>(op), *cpu);
       if (failed(result))
         return signalPassFailure();
     }

@@ -177,9 +177,8 @@ LogicalResult VisitLowering::visitTile(Value tile) {
   if (failed(testLiterals(firstKey, count)))
     return failure();
   Value isTouched = holdsOnTile(touched, touchedSettled, tile);
-  code.ifThen(isTouched, [&] {
-    inlineBody(firstKey, count, holdsOnTile(hidden, hiddenSettled, tile));
-  });
+  code.ifThen(isTouched,
+              [&] { inlineBody(firstKey, count, holdsOnTile(hidden, hiddenSettled, tile)); });
   return success();
 }
 
@@ -190,8 +189,8 @@ void VisitLowering::inlineBody(Value firstKey, Value count, Value masked) {
     addToCounter(code, item, Counter::TilesMasked,
                  code.select(masked, code.index(1), code.index(0)));
   }
-  Value visit =
-      tile::VisitRecordOp::create(code, code.getType<tile::VisitType>(), item, firstKey, count, masked, op.getSource());
+  Value visit = tile::VisitRecordOp::create(code, code.getType<tile::VisitType>(), item, firstKey,
+                                            count, masked, op.getSource());
   op.getVisit().replaceAllUsesWith(visit);
   // States are updated in place.
   for (auto [argument, initial] : llvm::zip(op.getCarriedArguments(), op.getCarry()))
@@ -270,9 +269,8 @@ FailureOr<Code::Values> VisitLowering::testLiteral(tile::LiteralOp literal, Valu
   auto overRows = [&](ValueRange found, Value key) -> Code::Values {
     if (vectors)
       return code.loop(code.roundDown(item.getRowsBegin(), target.lanes), item.getRowsEnd(),
-                       target.lanes, found, [&](Value row, ValueRange carried) {
-                         return combine(carried, row, key);
-                       });
+                       target.lanes, found,
+                       [&](Value row, ValueRange carried) { return combine(carried, row, key); });
     Value first = firstRow(code, item), last = code.sub(endRow(code, item), code.index(1));
     if (queryCell == 0)
       return combine(found, first, key);
