@@ -67,10 +67,7 @@ Value PatternBuilder::compare(Location loc, Comparison predicate, Value lhs, Val
   auto rhsType = mlir::cast<MapType>(rhs.getType());
   RuleViolation why;
   FailureOr<SetType> result = inferCompare(lhsType, rhsType, why);
-  // Positions are known at each pair and compare with any blocks; two arrays have to meet.
-  bool hasPosition = lhs.getDefiningOp<PositionOp>() || rhs.getDefiningOp<PositionOp>();
-  if (failed(result) ||
-      (!hasPosition && failed(meetAxes(lhsType.getAxes(), rhsType.getAxes(), why))))
+  if (failed(result))
     return fail(loc, why);
   return CompareOp::create(builder, loc, *result, predicate, lhs, rhs);
 }
