@@ -54,6 +54,13 @@ LogicalResult AffineSetOp::verify() {
   return expectSetOrFiner(*this, inferAffineSet(set, getSymbols()));
 }
 
+static IntegerSet simplifyConstraints(IntegerSet set) {
+  SmallVector<AffineExpr> constraints;
+  for (AffineExpr expr : set.getConstraints())
+    constraints.push_back(simplifyAffineExpr(expr, set.getNumDims(), set.getNumSymbols()));
+  return IntegerSet::get(set.getNumDims(), set.getNumSymbols(), constraints, set.getEqFlags());
+}
+
 namespace {
 /// Constant symbols become part of the constraints, repeated ones one; a constant set loses its
 /// symbols.
@@ -65,13 +72,13 @@ struct SimplifyAffineSet : OpRewritePattern<AffineSetOp> {
     SmallVector<Value> symbols(op.getSymbols());
     SmallVector<AffineExpr> replacements = substituteConstants(set.getContext(), symbols);
     IntegerSet simplified = set.replaceDimsAndSymbols({}, replacements, 2, symbols.size());
-    simplified = dropUnusedSymbols(simplified, symbols);
+    simplified = dropUnusedSymbols(simplifyConstraints(simplified), symbols);
     if (std::optional<bool> value = evaluateConstant(simplified)) {
       simplified = getConstantIntegerSet(op.getContext(), *value);
       symbols.clear();
     }
     if (simplified == set && symbols.size() == op.getSymbols().size())
-      return rewriter.notifyMatchFailure(op, "no constant, repeated or unused symbol");
+      return rewriter.notifyMatchFailure(op, "nothing to simplify");
     rewriter.replaceOpWithNewOp<AffineSetOp>(op, op->getResultTypes(), simplified, symbols);
     return success();
   }

@@ -86,15 +86,20 @@ def Skim_LinearOp : SkimValueOp<"linear"> {
   let assemblyFormat = "$input `,` $weight attr-dict `:` functional-type(operands, results)";
 }
 
-class SkimBinaryOp<string mnemonic, string formula, Type operand = ArithmeticMap, list<Trait> traits = []>
+class SkimBinaryOp<string mnemonic, string formula, string operands, Type operand = ArithmeticMap, list<Trait> traits = []>
     : SkimValueOp<mnemonic, traits> {
   let summary = formula;
   let description = [{
     Cell by cell, on index, f32 and vectors; a number beside a vector meets each of its elements. The result is undefined where an operand is.
 
     Constraints:
-    - `}] # mnemonic # [{_c1`: both sides have the same element type, or one is `vec` and the other `f32`; the result has it (`vec` when either has);
-    - `}] # mnemonic # [{_c2`: the axes of both sides meet (equal or absent) and are those of the result.
+    - `arithmetic_c1`: both sides have the same element type, or one is `vec` and the other `f32`; the result has it (`vec` when either has);
+    - `arithmetic_c2`: the axes of both sides meet (equal or absent) and are those of the result.
+
+    Example:
+    ```mlir
+    %result = skim.}] # mnemonic # " " # operands # [{
+    ```
   }];
   let arguments = (ins operand:$lhs, operand:$rhs);
   let results = (outs operand:$result);
@@ -103,21 +108,31 @@ class SkimBinaryOp<string mnemonic, string formula, Type operand = ArithmeticMap
   let hasFolder = 1;
 }
 
-def Skim_AddOp : SkimBinaryOp<"add", "lhs + rhs", ArithmeticMap, [Commutative]>;
-def Skim_SubOp : SkimBinaryOp<"sub", "lhs - rhs">;
-def Skim_MulOp : SkimBinaryOp<"mul", "lhs * rhs", ArithmeticMap, [Commutative]>;
-def Skim_DivOp : SkimBinaryOp<"div", "lhs / rhs, rounded down for index (undefined for a zero divisor)">;
-def Skim_ModOp : SkimBinaryOp<"mod", "lhs - rhs * floor(lhs / rhs) (undefined unless rhs is positive)", IndexMap>;
-def Skim_MinOp : SkimBinaryOp<"min", "the smaller of lhs and rhs", ArithmeticMap, [Commutative]>;
-def Skim_MaxOp : SkimBinaryOp<"max", "the larger of lhs and rhs", ArithmeticMap, [Commutative]>;
+defvar twoScores = "%scores, %columns : (!skim.map<head, q, k : f32>, !skim.map<head, k : f32>) -> !skim.map<head, q, k : f32>";
+defvar scaledKeys = "%keys, %ratio : (!skim.map<kv_head, k : vec>, !skim.map<: f32>) -> !skim.map<kv_head, k : vec>";
+defvar twoCounts = "%count, %count : (!skim.map<: index>, !skim.map<: index>) -> !skim.map<: index>";
 
-class SkimUnaryOp<string mnemonic, string formula, Type operand> : SkimOp<mnemonic, [Pure, AllTypesMatch<["input", "result"]>]> {
+def Skim_AddOp : SkimBinaryOp<"add", "lhs + rhs", twoScores, ArithmeticMap, [Commutative]>;
+def Skim_SubOp : SkimBinaryOp<"sub", "lhs - rhs", twoScores>;
+def Skim_MulOp : SkimBinaryOp<"mul", "lhs * rhs", scaledKeys, ArithmeticMap, [Commutative]>;
+def Skim_DivOp : SkimBinaryOp<"div", "lhs / rhs, rounded down for index (undefined for a zero divisor)", scaledKeys>;
+def Skim_ModOp : SkimBinaryOp<"mod", "lhs - rhs * floor(lhs / rhs) (undefined unless rhs is positive)", twoCounts, IndexMap>;
+def Skim_MinOp : SkimBinaryOp<"min", "the smaller of lhs and rhs", twoCounts, ArithmeticMap, [Commutative]>;
+def Skim_MaxOp : SkimBinaryOp<"max", "the larger of lhs and rhs", twoScores, ArithmeticMap, [Commutative]>;
+
+class SkimUnaryOp<string mnemonic, string formula, string example, Type operand>
+    : SkimOp<mnemonic, [Pure, AllTypesMatch<["input", "result"]>]> {
   let summary = formula;
   let description = [{
     Cell by cell, and element by element on vectors. The result is undefined where the operand is.
 
     Constraints:
-    - `}] # mnemonic # [{_c1`: the result has the type of the operand.
+    - `elementwise_c1`: the result has the type of the operand.
+
+    Example:
+    ```mlir
+    %result = skim.}] # mnemonic # " " # example # [{
+    ```
   }];
   let arguments = (ins operand:$input);
   let results = (outs operand:$result);
@@ -125,12 +140,15 @@ class SkimUnaryOp<string mnemonic, string formula, Type operand> : SkimOp<mnemon
   let hasFolder = 1;
 }
 
-def Skim_ExpOp : SkimUnaryOp<"exp", "e to the power of the operand", RealMap>;
-def Skim_LogOp : SkimUnaryOp<"log", "the natural logarithm, undefined below zero", RealMap>;
-def Skim_TanhOp : SkimUnaryOp<"tanh", "the hyperbolic tangent", RealMap>;
-def Skim_ReluOp : SkimUnaryOp<"relu", "the larger of 0 and the operand", ArithmeticMap>;
-def Skim_AbsOp : SkimUnaryOp<"abs", "the absolute value", ArithmeticMap>;
-def Skim_NegOp : SkimUnaryOp<"neg", "the operand with its sign changed", ArithmeticMap>;
+defvar oneScore = "%scores : !skim.map<head, q, k : f32>";
+defvar oneCount = "%count : !skim.map<: index>";
+
+def Skim_ExpOp : SkimUnaryOp<"exp", "e to the power of the operand", oneScore, RealMap>;
+def Skim_LogOp : SkimUnaryOp<"log", "the natural logarithm, undefined below zero", oneScore, RealMap>;
+def Skim_TanhOp : SkimUnaryOp<"tanh", "the hyperbolic tangent", oneScore, RealMap>;
+def Skim_ReluOp : SkimUnaryOp<"relu", "the larger of 0 and the operand", "%keys : !skim.map<kv_head, k : vec>", ArithmeticMap>;
+def Skim_AbsOp : SkimUnaryOp<"abs", "the absolute value", oneCount, ArithmeticMap>;
+def Skim_NegOp : SkimUnaryOp<"neg", "the operand with its sign changed", oneScore, ArithmeticMap>;
 
 def Skim_ConvertOp : SkimValueOp<"convert"> {
   let summary = "index to f32";

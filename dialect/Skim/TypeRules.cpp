@@ -87,7 +87,7 @@ FailureOr<MapType> skim::ir::inferLinear(MapType input, MapType weight, RuleViol
 
 FailureOr<MapType> skim::ir::inferBinary(MapType lhs, MapType rhs, RuleViolation &why) {
   Element element = lhs.getElement();
-  // add_c1 sub_c1 mul_c1 div_c1 mod_c1 min_c1 max_c1
+  // arithmetic_c1
   if (lhs.getElement() != rhs.getElement()) {
     bool scales = (lhs.isVec() && rhs.isF32()) || (lhs.isF32() && rhs.isVec());
     if (!scales)
@@ -95,7 +95,7 @@ FailureOr<MapType> skim::ir::inferBinary(MapType lhs, MapType rhs, RuleViolation
                               " and " + toString(rhs.getElement()));
     element = Element::Vec;
   }
-  // add_c2 sub_c2 mul_c2 div_c2 mod_c2 min_c2 max_c2
+  // arithmetic_c2
   FailureOr<Axes> axes = meetAxes(lhs.getAxes(), rhs.getAxes(), why);
   if (failed(axes))
     return failure();

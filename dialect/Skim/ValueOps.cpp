@@ -108,7 +108,7 @@ struct SimplifyPosition : OpRewritePattern<PositionOp> {
         return success();
       }
     if (simplified == map && symbols.size() == op.getSymbols().size())
-      return rewriter.notifyMatchFailure(op, "no constant, repeated or unused symbol");
+      return rewriter.notifyMatchFailure(op, "nothing to simplify");
     // Fewer symbols or a simpler expression may mean fewer axes; users were typed with those of
     // now.
     if (inferPosition(simplified, symbols) != op.getType())

@@ -57,11 +57,13 @@ template <typename OpT> Value PatternBuilder::arithmetic(Location loc, Value lhs
       return fail(loc,
                   "positions are divided by constants only, but the divisor is " + describe(rhs),
                   "declare the divisor 'constexpr'");
-    if (std::is_same_v<OpT, MulOp> && !lhsConstant && !rhsConstant)
-      return fail(loc,
-                  "positions are multiplied by constants only, but the factor is " +
-                      describe(isPosition(rhs) ? lhs : rhs),
-                  "declare the factor 'constexpr'");
+    if (std::is_same_v<OpT, MulOp> && !lhsConstant && !rhsConstant) {
+      Value factor = isPosition(rhs) ? lhs : rhs;
+      bool isUniform = mlir::cast<MapType>(factor.getType()).isUniform();
+      return fail(
+          loc, "positions are multiplied by constants only, but the factor is " + describe(factor),
+          isUniform ? "declare the factor 'constexpr'" : "");
+    }
     Symbols symbols;
     std::optional<AffineExpr> lhsForm = getAffineForm(lhs, symbols);
     std::optional<AffineExpr> rhsForm = getAffineForm(rhs, symbols);

@@ -22,7 +22,9 @@ template <typename ClauseT> bool PatternBuilder::isFirst(Location loc, StringRef
 void PatternBuilder::keep(Location loc, Value set) {
   keepWasGiven = true;
   set = toSet(loc, set);
-  if (set && isFirst<KeepOp>(loc, "keep"))
+  if (!set)
+    hasErrors = true; // Whoever made the null value reported why.
+  else if (isFirst<KeepOp>(loc, "keep"))
     KeepOp::create(builder, loc, set);
 }
 

@@ -1,4 +1,4 @@
-// A module to build patterns in, with what was reported about them.
+// A module to build patterns in, with what was reported about them, and operands for wrong calls.
 #ifndef SKIM_TEST_DIALECT_BUILDERTESTSUPPORT_H
 #define SKIM_TEST_DIALECT_BUILDERTESTSUPPORT_H
 
@@ -44,6 +44,42 @@ protected:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string reports;
   mlir::ScopedDiagnosticHandler handler;
+};
+
+/// Common operands of wrong calls.
+class BuilderErrorsTest : public BuilderTest {
+protected:
+  using Value = mlir::Value;
+  using Element = ir::Element;
+  using Axes = ir::Axes;
+
+  BuilderErrorsTest() : b(*module, loc, "wrong") {}
+
+  Value input(Element element, Axes axes) {
+    return b.input(loc, "i" + std::to_string(inputs++), element, axes);
+  }
+  Value f32(Axes axes) { return input(Element::F32, axes); }
+  Value queries() { return b.operand(loc, ir::OperandKind::Query); }
+  Value keys() { return b.operand(loc, ir::OperandKind::Key); }
+  Value q() { return b.queryPosition(loc); }
+  Value k() { return b.keyPosition(loc); }
+  Value index(int64_t value) { return b.indexConstant(loc, value); }
+  Value real(double value) { return b.f32Constant(loc, value); }
+  Value window() { return b.parameter(loc, "window", Element::Index); }
+  Value near() { return b.compare(loc, ir::Comparison::Lt, b.sub(loc, q(), k()), index(64)); }
+
+  /// `result` is null, `expected` was reported, and the pattern does not finish.
+  void expectError(Value result, const std::string &expected) {
+    EXPECT_FALSE(result);
+    expectReports(expected);
+  }
+  void expectReports(const std::string &expected) {
+    EXPECT_EQ(reports, expected);
+    EXPECT_TRUE(failed(b.finish(loc)));
+  }
+
+  PatternBuilder b;
+  int inputs = 0;
 };
 
 } // namespace skim
