@@ -2,6 +2,8 @@
 
 #include "frontends/cpp/Builder.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -18,25 +20,27 @@ static AffineExpr getSymbol(Value value, Symbols &symbols) {
 
 /// The expression of an operation on two uniform values, when that is quasi-affine.
 static std::optional<AffineExpr> getBinaryForm(Operation *op, Symbols &symbols) {
-  if (!isa<AddOp, SubOp, MulOp, DivOp, ModOp>(op))
+  std::optional<AffineExprKind> kind =
+      llvm::TypeSwitch<Operation *, std::optional<AffineExprKind>>(op)
+          .Case<AddOp, SubOp>([](auto) { return AffineExprKind::Add; })
+          .Case([](MulOp) { return AffineExprKind::Mul; })
+          .Case([](DivOp) { return AffineExprKind::FloorDiv; })
+          .Case([](ModOp) { return AffineExprKind::Mod; })
+          .Default([](Operation *) { return std::nullopt; });
+  if (!kind)
     return std::nullopt;
   std::optional<int64_t> lhsConstant = PatternBuilder::getConstantIndex(op->getOperand(0));
   std::optional<int64_t> rhsConstant = PatternBuilder::getConstantIndex(op->getOperand(1));
-  if (isa<MulOp>(op) && !lhsConstant && !rhsConstant)
+  if (kind == AffineExprKind::Mul && !lhsConstant && !rhsConstant)
     return std::nullopt;
-  if (isa<DivOp, ModOp>(op) && (!rhsConstant || *rhsConstant < 1))
+  if ((kind == AffineExprKind::FloorDiv || kind == AffineExprKind::Mod) &&
+      (!rhsConstant || *rhsConstant < 1))
     return std::nullopt;
   std::optional<AffineExpr> lhs = getAffineForm(op->getOperand(0), symbols);
   std::optional<AffineExpr> rhs = getAffineForm(op->getOperand(1), symbols);
-  if (!lhs || !rhs)
+  if (!lhs || !rhs || !fitsIn64Bits(*kind, *lhs, *rhs))
     return std::nullopt;
-  if (isa<AddOp>(op))
-    return *lhs + *rhs;
-  if (isa<SubOp>(op))
-    return *lhs - *rhs;
-  if (isa<MulOp>(op))
-    return *lhs * *rhs;
-  return isa<DivOp>(op) ? lhs->floorDiv(*rhs) : *lhs % *rhs;
+  return getAffineBinaryOpExpr(*kind, *lhs, isa<SubOp>(op) ? -*rhs : *rhs);
 }
 
 std::optional<AffineExpr> skim::getAffineForm(Value value, Symbols &symbols) {
@@ -59,7 +63,7 @@ std::optional<AffineExpr> skim::getAffineForm(Value value, Symbols &symbols) {
     return std::nullopt;
   if (Operation *op = value.getDefiningOp()) {
     Symbols extended = symbols;
-    if (std::optional<AffineExpr> form = getBinaryForm(op, extended); form && fitsIn64Bits(*form)) {
+    if (std::optional<AffineExpr> form = getBinaryForm(op, extended)) {
       symbols = extended;
       return form;
     }
@@ -91,4 +95,11 @@ static double getMagnitude(AffineExpr expr) {
   }
 }
 
-bool skim::fitsIn64Bits(AffineExpr expr) { return getMagnitude(expr) <= std::ldexp(1.0, 62); }
+bool skim::fitsIn64Bits(AffineExprKind kind, AffineExpr lhs, AffineExpr rhs) {
+  double bound = std::ldexp(1.0, 62);
+  double lhsMagnitude = getMagnitude(lhs);
+  double rhsMagnitude = getMagnitude(rhs);
+  if (kind == AffineExprKind::Mul)
+    return lhsMagnitude * rhsMagnitude <= bound;
+  return lhsMagnitude + rhsMagnitude <= bound;
+}

@@ -18,8 +18,8 @@ using Symbols = llvm::SmallVector<mlir::Value>;
 /// what is left is a symbol.
 std::optional<mlir::AffineExpr> getAffineForm(mlir::Value value, Symbols &symbols);
 
-/// Whether `expr` stays within 64 bits for positions and symbols below 2^31.
-bool fitsIn64Bits(mlir::AffineExpr expr);
+/// Whether `lhs kind rhs` stays within 64 bits for positions and symbols below 2^31.
+bool fitsIn64Bits(mlir::AffineExprKind kind, mlir::AffineExpr lhs, mlir::AffineExpr rhs);
 
 } // namespace skim
 

@@ -226,12 +226,14 @@ private:
 
   Value declareInput(Location loc, llvm::StringRef name, mlir::Type type,
                      llvm::function_ref<Value()> create);
-  Value position(Location loc, mlir::AffineExpr expr, ValueList symbols);
+  Value position(Location loc, mlir::AffineExprKind kind, mlir::AffineExpr lhs,
+                 mlir::AffineExpr rhs, ValueList symbols);
   template <typename OpT> Value arithmetic(Location loc, Value lhs, Value rhs);
   template <typename OpT> Value unary(Location loc, Value value, bool onIndex);
   bool checkAxis(Location loc, const ir::Axes &axes, const Axis &axis);
   std::optional<ir::Axes> getReducedAxes(Location loc, const ir::Axes &axes, AxisList over,
                                          AxisList into);
+  Value compareCases(Location loc, ir::Comparison predicate, Value lhs, Value rhs);
   Value compareAffine(Location loc, ir::Comparison predicate, Value lhs, Value rhs);
   Value combine(Location loc, ValueList sets, bool isAnd);
   /// Reports a second clause of a kind.

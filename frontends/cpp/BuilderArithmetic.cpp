@@ -13,27 +13,25 @@ static bool isPosition(Value value) {
   return op && !op.getType().isUniform();
 }
 
-Value PatternBuilder::position(Location loc, AffineExpr expr, ArrayRef<Value> symbols) {
-  if (!fitsIn64Bits(expr))
+Value PatternBuilder::position(Location loc, AffineExprKind kind, AffineExpr lhs, AffineExpr rhs,
+                               ArrayRef<Value> symbols) {
+  if (!fitsIn64Bits(kind, lhs, rhs))
     return fail(loc, "the position expression does not fit in 64 bits",
                 "positions are below 2^31: use smaller factors");
+  AffineExpr expr = getAffineBinaryOpExpr(kind, lhs, rhs);
   expr = simplifyAffineExpr(expr, 2, symbols.size());
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return indexConstant(loc, constant.getValue());
   return PositionOp::create(builder, loc, AffineMap::get(2, symbols.size(), expr), symbols);
 }
 
-template <typename OpT> static AffineExpr combineForms(AffineExpr lhs, AffineExpr rhs) {
-  if constexpr (std::is_same_v<OpT, AddOp>)
-    return lhs + rhs;
-  else if constexpr (std::is_same_v<OpT, SubOp>)
-    return lhs - rhs;
-  else if constexpr (std::is_same_v<OpT, MulOp>)
-    return lhs * rhs;
-  else if constexpr (std::is_same_v<OpT, DivOp>)
-    return lhs.floorDiv(rhs);
-  else
-    return lhs % rhs;
+/// The affine operation that `OpT` is; a subtraction adds the negative.
+template <typename OpT> constexpr AffineExprKind affineKind() {
+  if (std::is_same_v<OpT, MulOp>)
+    return AffineExprKind::Mul;
+  if (std::is_same_v<OpT, DivOp>)
+    return AffineExprKind::FloorDiv;
+  return std::is_same_v<OpT, ModOp> ? AffineExprKind::Mod : AffineExprKind::Add;
 }
 
 template <typename OpT> Value PatternBuilder::arithmetic(Location loc, Value lhs, Value rhs) {
@@ -53,24 +51,23 @@ template <typename OpT> Value PatternBuilder::arithmetic(Location loc, Value lhs
   if (isDivision && bothIndex && rhsConstant && *rhsConstant < 1)
     return fail(loc, "expected a positive divisor but got " + llvm::Twine(*rhsConstant));
   if (isAffine && bothIndex && (isPosition(lhs) || isPosition(rhs))) {
-    if (isDivision && !rhsConstant)
+    if ((isDivision && !rhsConstant) ||
+        (std::is_same_v<OpT, MulOp> && !lhsConstant && !rhsConstant)) {
+      Value other = isDivision || !isPosition(rhs) ? rhs : lhs;
+      llvm::StringRef role = isDivision ? "divisor" : "factor";
       return fail(loc,
-                  "positions are divided by constants only, but the divisor is " + describe(rhs),
-                  "declare the divisor 'constexpr'");
-    if (std::is_same_v<OpT, MulOp> && !lhsConstant && !rhsConstant) {
-      Value factor = isPosition(rhs) ? lhs : rhs;
-      bool isUniform = mlir::cast<MapType>(factor.getType()).isUniform();
-      return fail(
-          loc, "positions are multiplied by constants only, but the factor is " + describe(factor),
-          isUniform ? "declare the factor 'constexpr'" : "");
+                  llvm::Twine("positions are ") + (isDivision ? "divided" : "multiplied") +
+                      " by constants only, but the " + role + " is " + describe(other),
+                  mlir::cast<MapType>(other.getType()).isUniform()
+                      ? "declare the " + role + " 'constexpr'"
+                      : "");
     }
     Symbols symbols;
     std::optional<AffineExpr> lhsForm = getAffineForm(lhs, symbols);
     std::optional<AffineExpr> rhsForm = getAffineForm(rhs, symbols);
-    if (lhsForm && rhsForm) {
-      if constexpr (isAffine)
-        return position(loc, combineForms<OpT>(*lhsForm, *rhsForm), symbols);
-    }
+    if (lhsForm && rhsForm)
+      return position(loc, affineKind<OpT>(), *lhsForm,
+                      std::is_same_v<OpT, SubOp> ? -*rhsForm : *rhsForm, symbols);
   }
   RuleViolation why;
   if (failed(inferBinary(lhsType, rhsType, why)))
@@ -123,7 +120,7 @@ Value PatternBuilder::neg(Location loc, Value value) {
   if (value && isPosition(value)) {
     Symbols symbols;
     if (std::optional<AffineExpr> form = getAffineForm(value, symbols))
-      return position(loc, -*form, symbols);
+      return position(loc, AffineExprKind::Mul, *form, builder.getAffineConstantExpr(-1), symbols);
   }
   return unary<NegOp>(loc, value, true);
 }

@@ -9,34 +9,88 @@ using namespace mlir;
 using namespace skim;
 using namespace skim::ir;
 
+//===-- Comparisons ---------------------------------------------------------------------------===//
+
+/// `max(a, b)` and what is one of its kind: `min`, `abs` (of a and -a), `relu` (of a and 0).
+static bool isExtremum(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && isa<MinOp, MaxOp, AbsOp, ReluOp>(op) &&
+         mlir::cast<MapType>(value.getType()).isIndex();
+}
+
+/// Whether `value` becomes quasi-affine when each extremum is decided; counts the cases.
+static bool isAffineInCases(Value value, int &cases) {
+  if (isExtremum(value)) {
+    cases *= 2;
+    // The other case of `abs` is the negative, which has to be affine as it stands.
+    if (isa<AbsOp>(value.getDefiningOp()) && isExtremum(value.getDefiningOp()->getOperand(0)))
+      return false;
+    return llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value operand) {
+      return cases <= 16 && isAffineInCases(operand, cases);
+    });
+  }
+  Symbols symbols;
+  return getAffineForm(value, symbols).has_value();
+}
+
+static Comparison swapSides(Comparison predicate) {
+  switch (predicate) {
+  case Comparison::Lt:
+    return Comparison::Gt;
+  case Comparison::Le:
+    return Comparison::Ge;
+  case Comparison::Gt:
+    return Comparison::Lt;
+  case Comparison::Ge:
+    return Comparison::Le;
+  case Comparison::Eq:
+  case Comparison::Ne:
+    return predicate;
+  }
+  return predicate;
+}
+
+/// Decides extrema of positions: `max(a, b) < c` says `a < c and b < c`, so `abs(q - k) < window`
+/// is two exact sets. The sides must be affine in cases.
+Value PatternBuilder::compareCases(Location loc, Comparison predicate, Value lhs, Value rhs) {
+  if (!isExtremum(lhs) && isExtremum(rhs))
+    return compareCases(loc, swapSides(predicate), rhs, lhs);
+  if (!isExtremum(lhs))
+    return compareAffine(loc, predicate, lhs, rhs);
+  if (predicate == Comparison::Eq)
+    return conjunction(loc, {compareCases(loc, Comparison::Le, lhs, rhs),
+                             compareCases(loc, Comparison::Ge, lhs, rhs)});
+  if (predicate == Comparison::Ne)
+    return disjunction(loc, {compareCases(loc, Comparison::Lt, lhs, rhs),
+                             compareCases(loc, Comparison::Gt, lhs, rhs)});
+  Operation *op = lhs.getDefiningOp();
+  Value first = op->getOperand(0);
+  Value second = isa<AbsOp>(op)    ? neg(loc, first)
+                 : isa<ReluOp>(op) ? indexConstant(loc, 0)
+                                   : op->getOperand(1);
+  if (!second)
+    return {};
+  bool isBelow = predicate == Comparison::Lt || predicate == Comparison::Le;
+  Value cases[] = {compareCases(loc, predicate, first, rhs),
+                   compareCases(loc, predicate, second, rhs)};
+  return isBelow != isa<MinOp>(op) ? conjunction(loc, cases) : disjunction(loc, cases);
+}
+
 /// A comparison of quasi-affine sides as an exact integer set; null, without a report, when a side
 /// is not one.
 Value PatternBuilder::compareAffine(Location loc, Comparison predicate, Value lhs, Value rhs) {
   Symbols symbols;
   std::optional<AffineExpr> lhsForm = getAffineForm(lhs, symbols);
-  std::optional<AffineExpr> rhsForm = lhsForm ? getAffineForm(rhs, symbols) : std::nullopt;
-  if (!rhsForm)
-    return {};
-  AffineExpr expr;
-  switch (predicate) {
-  case Comparison::Lt:
-    expr = *rhsForm - *lhsForm - 1;
-    break;
-  case Comparison::Le:
-    expr = *rhsForm - *lhsForm;
-    break;
-  case Comparison::Gt:
-    expr = *lhsForm - *rhsForm - 1;
-    break;
-  case Comparison::Ge:
-  case Comparison::Eq:
-  case Comparison::Ne:
-    expr = *lhsForm - *rhsForm;
-    break;
-  }
-  if (!fitsIn64Bits(expr))
+  std::optional<AffineExpr> rhsForm = getAffineForm(rhs, symbols);
+  if (!fitsIn64Bits(AffineExprKind::Add, *lhsForm, *rhsForm))
     return fail(loc, "the position expression does not fit in 64 bits",
                 "positions are below 2^31: use smaller factors");
+  // Integers: lhs < rhs says rhs - lhs - 1 >= 0.
+  AffineExpr expr = *lhsForm - *rhsForm;
+  if (predicate == Comparison::Lt || predicate == Comparison::Le)
+    expr = -expr;
+  if (predicate == Comparison::Lt || predicate == Comparison::Gt)
+    expr = expr - 1;
   expr = simplifyAffineExpr(expr, 2, symbols.size());
   bool isEquality = predicate == Comparison::Eq || predicate == Comparison::Ne;
   IntegerSet set = IntegerSet::get(2, symbols.size(), {expr}, {isEquality});
@@ -57,12 +111,9 @@ Value PatternBuilder::compare(Location loc, Comparison predicate, Value lhs, Val
   }
   if (failed(unify(loc, lhs, rhs)))
     return {};
-  bool hadErrors = std::exchange(hasErrors, false);
-  Value affine = compareAffine(loc, predicate, lhs, rhs);
-  bool failedAffine = hasErrors;
-  hasErrors |= hadErrors;
-  if (affine || failedAffine)
-    return affine;
+  int cases = 1;
+  if (isAffineInCases(lhs, cases) && isAffineInCases(rhs, cases) && cases <= 16)
+    return compareCases(loc, predicate, lhs, rhs);
   auto lhsType = mlir::cast<MapType>(lhs.getType());
   auto rhsType = mlir::cast<MapType>(rhs.getType());
   RuleViolation why;

@@ -26,10 +26,15 @@ protected:
   }
   Value lt(Value lhs, Value rhs) { return b.compare(loc, Comparison::Lt, lhs, rhs); }
 
-  /// Whether pair (q, k) is in an affine set without symbols, `not` looked through.
+  /// Whether pair (q, k) is in a combination of affine sets without symbols.
   static bool contains(Value set, int64_t query, int64_t key) {
+    auto holds = [&](Value operand) { return contains(operand, query, key); };
     if (auto inner = set.getDefiningOp<NotOp>())
-      return !contains(inner.getSet(), query, key);
+      return !holds(inner.getSet());
+    if (auto both = set.getDefiningOp<AndOp>())
+      return llvm::all_of(both.getSets(), holds);
+    if (auto either = set.getDefiningOp<OrOp>())
+      return llvm::any_of(either.getSets(), holds);
     mlir::IntegerSet integers = set.getDefiningOp<AffineSetOp>().getSet();
     mlir::MLIRContext *context = integers.getContext();
     mlir::AffineExpr replacements[] = {mlir::getAffineConstantExpr(query, context),
@@ -42,6 +47,24 @@ protected:
     return true;
   }
 };
+
+bool holds(Comparison predicate, int64_t lhs, int64_t rhs) {
+  switch (predicate) {
+  case Comparison::Lt:
+    return lhs < rhs;
+  case Comparison::Le:
+    return lhs <= rhs;
+  case Comparison::Gt:
+    return lhs > rhs;
+  case Comparison::Ge:
+    return lhs >= rhs;
+  case Comparison::Eq:
+    return lhs == rhs;
+  case Comparison::Ne:
+    return lhs != rhs;
+  }
+  return false;
+}
 
 int64_t floorDiv(int64_t lhs, int64_t rhs) { return lhs / rhs - (lhs % rhs < 0); }
 
@@ -80,15 +103,30 @@ TEST_F(BuilderRulesTest, ComparisonsAreExact) {
     for (int64_t query = -9; query < 9; ++query)
       for (int64_t key = -9; key < 9; ++key) {
         int64_t lhs = expected(query, key);
-        bool holds = predicate == Comparison::Lt   ? lhs < 1
-                     : predicate == Comparison::Le ? lhs <= 1
-                     : predicate == Comparison::Gt ? lhs > 1
-                     : predicate == Comparison::Ge ? lhs >= 1
-                     : predicate == Comparison::Eq ? lhs == 1
-                                                   : lhs != 1;
-        ASSERT_EQ(contains(set, query, key), holds) << query << ' ' << key;
+        ASSERT_EQ(contains(set, query, key), holds(predicate, lhs, 1)) << query << ' ' << key;
       }
   }
+}
+
+TEST_F(BuilderRulesTest, ExtremaAreDecidedByCases) {
+  Value distance = b.sub(loc, q(), k());
+  Value lower = b.maximum(loc, b.abs(loc, distance), b.sub(loc, k(), index(3)));
+  Value upper = b.minimum(loc, b.relu(loc, b.sub(loc, q(), index(2))), index(5));
+  for (auto predicate : {Comparison::Lt, Comparison::Le, Comparison::Gt, Comparison::Ge,
+                         Comparison::Eq, Comparison::Ne}) {
+    Value set = b.compare(loc, predicate, lower, upper);
+    ASSERT_TRUE(set);
+    for (int64_t query = -9; query < 9; ++query)
+      for (int64_t key = -9; key < 9; ++key) {
+        int64_t lhs = std::max(std::abs(query - key), key - 3);
+        int64_t rhs = std::min(std::max<int64_t>(query - 2, 0), int64_t(5));
+        ASSERT_EQ(contains(set, query, key), holds(predicate, lhs, rhs)) << query << ' ' << key;
+      }
+  }
+  EXPECT_EQ(type(lt(b.abs(loc, distance), window())), "!skim.set<q - k>");
+  // Arrays have no cases: they are compared at each pair.
+  Value start = input(Element::Index, {HeadAxis::None, 1, 0});
+  EXPECT_TRUE(lt(b.maximum(loc, start, index(4)), k()).getDefiningOp<CompareOp>());
 }
 
 TEST_F(BuilderRulesTest, UniformArithmeticIsLookedThrough) {
