@@ -79,6 +79,12 @@ private:
 /// The kind of heads that `head` counts.
 tile::HeadKind headKind(ir::HeadAxis head);
 
+/// `a and b`; null stands for "always".
+mlir::Value both(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value a, mlir::Value b);
+
+/// The number of a constant index map.
+std::optional<int64_t> constantIndexOf(mlir::Value map);
+
 /// Whether the value may be undefined although all its inputs exist: it comes through `where` or a
 /// division.
 bool mayBeUndefined(mlir::Value map);

@@ -277,7 +277,7 @@ MapPtr Evaluator::evaluateMatch(const MatchExpr &match, Scope &scope) {
     // A host sees its values before the launch; a device can only tell.
     if (!selector->fromInput)
       return fail(match.range, llvm::formatv("'match' lists no value {0:F0}", label));
-    status.unlistedLabel = true;
+    status.unlistedLabel |= request.qLen != 0; // Nobody asks for a request without rows.
   }
   return std::make_shared<MatchMap>(selector, std::move(arms), axes, Element::Bool);
 }

@@ -109,6 +109,8 @@ static bool isInside(double entry, int64_t first, int64_t cells) {
 }
 
 bool ListMap::hasOutOfRange() const {
+  if (request.qLen == 0) // Nobody reads the lists of a request without rows.
+    return false;
   bool found = false;
   int64_t firstCell = axes.diagonal ? request.firstDiagonal() : 0;
   int64_t firstQuery = request.firstQueryCell(axes.query);

@@ -27,7 +27,7 @@ struct Launch {
 
 void runChunk(void *context, int64_t first, int64_t count) {
   const auto &launch = *static_cast<const Launch *>(context);
-  launch.function(launch.args, launch.items + first, first, count);
+  launch.function(launch.args, launch.items, first, count);
 }
 
 /// Writes the time of its life to an entry of `seconds`, where there is one.

@@ -39,7 +39,7 @@ def Tile_ScatterListOp : Tile_Op<"scatter_list"> {
   let description = [{
     For each entry e of the list at (request, h, query cell), up to the count or else the capacity:
     `map[request, h, query cell, e] = 1` when `0 <= e < ceil(kv_len / B)`; -1 is padding; any other entry touches no memory and raises `index_out_of_range`. Cells are (A, B)
-    with A = 0 for a list without a query axis. The count is clamped to [0, capacity]. The launch plan clears the map.
+    with A = 0 for a list without a query axis. A count outside of [0, capacity] selects nothing and raises the same. The launch plan clears the map.
 
     Constraints:
 

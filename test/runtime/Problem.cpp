@@ -196,7 +196,7 @@ template <typename Attend>
 void forEachRow(const skim_kernel_args &args, const skim_work_item *items, int64_t first,
                 int64_t count, const Attend &attend) {
   for (int64_t i = 0; i < count; ++i) {
-    const skim_work_item &item = items[i];
+    const skim_work_item &item = items[first + i];
     const int64_t queryLength =
         args.cu_seqlens_q[item.request + 1] - args.cu_seqlens_q[item.request];
     const int64_t kvLength = args.kv_lens[item.request];

@@ -141,18 +141,22 @@ static LogicalResult lower(tile::ScatterListOp op, const Target &) {
   CellRow entries = cellRow(code, *item, tile::Space::Input, list, op.getHead(), queryCell, 4);
   CellRow map = cellRow(code, *item, tile::Space::Buffer, op.getMap(), op.getHead(), queryCell, 1);
   Value count = loadBufferCapacity(code, arguments, tile::Space::Input, list);
+  Value outOfRange = code.i1(false);
   if (std::optional<uint64_t> counts = op.getCounts()) {
     CellRow row = cellRow(code, *item, tile::Space::Input, static_cast<int64_t>(*counts),
                           op.getHead(), queryCell, 4);
     Value used = code.loadIndex(32, row.address);
-    count = code.min(count, code.max(used, code.index(0)));
+    Value fits =
+        code.logicalAnd(code.lessOrEqual(code.index(0), used), code.lessOrEqual(used, count));
+    outOfRange = code.logicalNot(fits);
+    count = code.select(fits, used, code.index(0));
   }
   Value cells = code.ceilDiv(item->getKvLen(), static_cast<int64_t>(op.getKeyCell()));
   Value zero = code.index(0), stride = code.mul(entries.stride, code.index(4));
   Value one = byteConstant(code, 1);
   Value padding = code.index(-1);
   Code::Values bad =
-      code.loop(zero, count, 1, code.i1(false), [&](Value i, ValueRange carried) -> Code::Values {
+      code.loop(zero, count, 1, outOfRange, [&](Value i, ValueRange carried) -> Code::Values {
         Value entry = code.loadIndex(32, code.offset(entries.address, code.mul(i, stride)));
         Value inside = code.logicalAnd(code.lessOrEqual(zero, entry), code.less(entry, cells));
         code.ifThen(inside, [&] {

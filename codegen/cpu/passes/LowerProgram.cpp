@@ -1,6 +1,7 @@
 // Programs to functions over arrays of work items.
 #include "codegen/cpu/KernelArguments.h"
 #include "codegen/cpu/Passes.h"
+#include "codegen/cpu/RegionEvaluator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -114,6 +115,21 @@ static void raiseStatus(Code &code, tile::ItemRecordOp item, tile::RaiseStatusOp
   });
 }
 
+/// Evaluates the scalar operations that stand outside of every region: one value for the item.
+static LogicalResult evaluateItemScalars(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (!isa<tile::LoadCellOp, tile::ContainsOp>(op))
+      continue;
+    Code code = Code::before(&op);
+    FailureOr<Value> value = RegionEvaluator(code, /*lanes=*/1).evaluate(op);
+    if (failed(value))
+      return failure();
+    op.getResult(0).replaceAllUsesWith(*value);
+    op.erase();
+  }
+  return success();
+}
+
 /// Replaces what reads the item by values beside its record.
 static void lowerItemUsers(tile::ItemRecordOp item) {
   for (Operation *user : llvm::make_early_inc_range(item->getUsers())) {
@@ -132,7 +148,7 @@ static void lowerItemUsers(tile::ItemRecordOp item) {
   }
 }
 
-static void lowerProgram(tile::ProgramOp program) {
+static LogicalResult lowerProgram(tile::ProgramOp program) {
   KernelInfo info{program.getProblem(), program.getSchedule(), program.getItems()};
   Code code = Code::before(program);
   Type pointer = code.pointerType(), i64 = code.getI64Type();
@@ -145,6 +161,7 @@ static void lowerProgram(tile::ProgramOp program) {
   Value count = arith::IndexCastOp::create(code, code.getIndexType(), function.getArgument(3));
   Value counters = allocateInFrame(function, MemRefType::get({4}, i64));
 
+  LogicalResult evaluated = success();
   auto body = cast<tile::ForEachWorkItemOp>(program.getBody().front().front());
   code.loop(first, code.add(first, count), 1, [&](Value ordinal) {
     Value zero = arith::ConstantOp::create(code, code.getI64IntegerAttr(0));
@@ -155,10 +172,12 @@ static void lowerProgram(tile::ProgramOp program) {
     Block *block = code.getInsertionBlock();
     block->getOperations().splice(code.getInsertionPoint(), body.getBody().front().getOperations());
     storeStatistics(code, arguments, ordinal, counters);
+    evaluated = evaluateItemScalars(*block);
     lowerItemUsers(item);
   });
   func::ReturnOp::create(code);
   program.erase();
+  return evaluated;
 }
 
 namespace {
@@ -166,7 +185,8 @@ namespace {
 struct LowerProgramPass : skim::cpu::impl::LowerProgramBase<LowerProgramPass> {
   void runOnOperation() override {
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>()))
-      lowerProgram(program);
+      if (failed(lowerProgram(program)))
+        return signalPassFailure();
   }
 };
 

@@ -1,0 +1,259 @@
+#include "test/numerics/CpuRun.h"
+
+#include "frontends/text/Loader.h"
+#include "reference/Interpreter.h"
+#include "runtime/LaunchPlan.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace skim::numerics {
+namespace {
+
+DType dtypeOf(OperandType type) {
+  switch (type) {
+  case OperandType::f32:
+    return DType::F32;
+  case OperandType::bf16:
+    return DType::BF16;
+  case OperandType::f16:
+    return DType::F16;
+  }
+  return DType::F32;
+}
+
+Parameters parametersFor(const LaunchPlan &plan, const reference::Problem &problem) {
+  Parameters parameters;
+  for (const ParameterDescription &p : plan.parameters) {
+    auto given = problem.parameters.find(p.name);
+    if (given == problem.parameters.end())
+      continue;
+    const std::vector<double> &values = given->second;
+    if (p.type == ParameterType::F32)
+      parameters.push_back(
+          {p.name, values.size() == 1 ? ParameterValue(values[0]) : ParameterValue(values)});
+    else if (p.type == ParameterType::Index)
+      parameters.push_back({p.name, values.size() == 1 ? ParameterValue(int64_t(values[0]))
+                                                       : ParameterValue(std::vector<int64_t>(
+                                                             values.begin(), values.end()))});
+    else
+      parameters.push_back({p.name, values.size() == 1 ? ParameterValue(values[0] != 0)
+                                                       : ParameterValue(std::vector<bool>(
+                                                             values.begin(), values.end()))});
+  }
+  return parameters;
+}
+
+/// The largest |scale * q . k| over the kept pairs of one head, for the bound of f32.
+double largestLogit(const Case &c, const reference::Result &expected, int64_t head) {
+  const reference::Problem &p = c.problem;
+  double scale = p.softmaxScale.value_or(1 / std::sqrt(double(p.q.dim)));
+  int64_t group = p.q.heads / p.k.heads;
+  double largest = 0;
+  int64_t firstKey = 0;
+  for (size_t r = 0; r != p.kvLens.size(); ++r) {
+    for (int64_t t = p.cuSeqlensQ[r]; t != p.cuSeqlensQ[r + 1]; ++t)
+      for (int64_t k = 0; k != p.kvLens[r]; ++k) {
+        if (!expected.isKept(head, t, k))
+          continue;
+        llvm::ArrayRef<double> query = p.q.row(t, head), key = p.k.row(firstKey + k, head / group);
+        double sum = std::inner_product(query.begin(), query.end(), key.begin(), 0.0);
+        largest = std::max(largest, std::abs(scale * sum));
+      }
+    firstKey += p.kvLens[r];
+  }
+  return largest;
+}
+
+} // namespace
+
+CompileOptions optionsFor(const Case &c) {
+  CompileOptions options;
+  options.pattern = c.pattern;
+  options.queryHeads = c.problem.q.heads;
+  options.kvHeads = c.problem.k.heads;
+  options.headDim = c.problem.q.dim;
+  options.valueDim = c.problem.v.dim;
+  options.dtype = dtypeOf(c.operand);
+  options.writesKept = true;
+  text::Diagnostics diagnostics;
+  text::Program program =
+      text::loadBuffer(llvm::MemoryBuffer::getMemBufferCopy(c.program, "case.skim"), diagnostics);
+  if (const text::Pattern *entry = text::findEntry(program, c.pattern, diagnostics))
+    for (const text::Parameter &parameter : entry->parameters)
+      if (auto given = c.problem.parameters.find(parameter.name);
+          parameter.isConstexpr && given != c.problem.parameters.end())
+        options.constants[parameter.name] = given->second.front();
+  return options;
+}
+
+Expected<Kernel> compileCase(const Case &c) {
+  return Compiler().compile(Pattern::fromText(c.program, "case.skim"), optionsFor(c));
+}
+
+PreparedRun::PreparedRun(const Kernel &kernel, const Case &c, const Layout &layout)
+    : parameters(parametersFor(kernel.launchPlan(), c.problem)), threads(1 + layout.seed % 2),
+      q(c.problem.q, dtypeOf(c.operand), layout.padding),
+      cuSeqlensQ(c.problem.cuSeqlensQ.begin(), c.problem.cuSeqlensQ.end()),
+      kvLens(c.problem.kvLens.begin(), c.problem.kvLens.end()),
+      inputs(kernel.launchPlan(), c.problem) {
+  const reference::Problem &problem = c.problem;
+  DType dtype = dtypeOf(c.operand);
+  int64_t requests = kvLens.size();
+  for (int32_t length : kvLens)
+    cuSeqlensKv.push_back(cuSeqlensKv.back() + length);
+
+  operands.q = q.view;
+  operands.kvLayout = layout.kv;
+  operands.cuSeqlensQ = TensorView::contiguous(cuSeqlensQ.data(), DType::I32, {requests + 1});
+  operands.kvLens = TensorView::contiguous(kvLens.data(), DType::I32, {requests});
+  if (layout.kv == KvLayout::Contiguous) {
+    denseKeys = std::make_unique<PaddedRows>(problem.k, dtype, layout.padding);
+    denseValues = std::make_unique<PaddedRows>(problem.v, dtype, layout.padding);
+    operands.k = denseKeys->view;
+    operands.v = denseValues->view;
+    operands.cuSeqlensKv = TensorView::contiguous(cuSeqlensKv.data(), DType::I32, {requests + 1});
+  } else {
+    table = std::make_unique<PageTable>(problem, layout);
+    paged = std::make_unique<PagedKeysAndValues>(problem, *table, dtype, layout);
+    operands.k = paged->keys;
+    operands.v = paged->values;
+    operands.blockTable =
+        TensorView::contiguous(table->entries.data(), DType::I32, {requests, table->maxPages});
+  }
+  operands.inputs = inputs.tensors;
+  operands.softmaxScale = problem.softmaxScale;
+  operands.layer = problem.layer;
+
+  result.heads = problem.q.heads;
+  result.tokens = problem.q.tokens;
+  result.valueDim = problem.v.dim;
+  for (int64_t length : problem.kvLens)
+    result.maxKvLen = std::max(result.maxKvLen, length);
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  result.out.assign(result.tokens * result.heads * result.valueDim, kNan);
+  result.lse.assign(result.heads * result.tokens, kNan);
+  operands.out = TensorView::contiguous(result.out.data(), DType::F32,
+                                        {result.tokens, result.heads, result.valueDim});
+  operands.lse =
+      TensorView::contiguous(result.lse.data(), DType::F32, {result.heads, result.tokens});
+}
+
+void run(const Kernel &kernel, PreparedRun &prepared) {
+  CpuResult &result = prepared.result;
+  Expected<BatchShape> shape =
+      BatchShape::of(prepared.operands.cuSeqlensQ, prepared.operands.kvLens);
+  Expected<Plan> plan = shape ? kernel.plan(*shape) : Expected<Plan>(shape.status());
+  if (!plan) {
+    result.status = plan.status();
+    return;
+  }
+  std::vector<std::byte> memory(plan->workspaceBytes() + Plan::kWorkspaceAlignment,
+                                std::byte(0xff));
+  void *start = memory.data();
+  size_t space = memory.size();
+  std::align(Plan::kWorkspaceAlignment, plan->workspaceBytes(), start, space);
+  RunOptions options;
+  options.threads = prepared.threads;
+  options.statistics = &result.statistics;
+  if (kernel.launchPlan().signature.writesKept) {
+    result.kept.assign(result.heads * result.tokens * result.maxKvLen, 0xff);
+    options.kept = TensorView::contiguous(result.kept.data(), DType::U8,
+                                          {result.heads, result.tokens, result.maxKvLen});
+  }
+  result.status =
+      kernel.run(*plan, prepared.operands, prepared.parameters,
+                 {static_cast<std::byte *>(start), size_t(plan->workspaceBytes())}, options);
+}
+
+CpuResult runOnCpu(const Kernel &kernel, const Case &c, const Layout &layout) {
+  PreparedRun prepared(kernel, c, layout);
+  run(kernel, prepared);
+  return std::move(prepared.result);
+}
+
+ReferenceRun runOnReference(const Case &c) {
+  ReferenceRun run;
+  text::Diagnostics diagnostics;
+  text::Program program =
+      text::loadBuffer(llvm::MemoryBuffer::getMemBufferCopy(c.program, "case.skim"), diagnostics);
+  const text::Pattern *entry = text::findEntry(program, c.pattern, diagnostics);
+  if (!entry || diagnostics.hasErrors()) {
+    llvm::raw_string_ostream stream(run.message);
+    diagnostics.print(stream);
+    return run;
+  }
+  auto result = reference::interpret(program, *entry, c.problem);
+  if (auto *error = std::get_if<reference::Error>(&result)) {
+    run.message = error->message;
+    return run;
+  }
+  run.ok = true;
+  run.result = std::move(std::get<reference::Result>(result));
+  return run;
+}
+
+std::string compare(const Case &c, const reference::Result &expected, const CpuResult &actual) {
+  for (int64_t h = 0; h != expected.heads; ++h)
+    for (int64_t t = 0; t != expected.tokens; ++t)
+      for (int64_t k = 0; k != expected.maxKvLen; ++k) {
+        bool kept = actual.kept[(h * actual.tokens + t) * actual.maxKvLen + k] == 1;
+        if (kept != expected.isKept(h, t, k))
+          return llvm::formatv("head {0}, token {1}, key {2}: {3} by the reference, {4} by the cpu",
+                               h, t, k, kept ? "dropped" : "kept", kept ? "kept" : "dropped")
+              .str();
+      }
+  for (int64_t h = 0; h != expected.heads; ++h) {
+    double bound = c.operand == OperandType::f32
+                       ? 3e-6 * std::max(1.0, largestLogit(c, expected, h) / 4)
+                       : 2e-3;
+    double largest = 0, largestLse = 1;
+    for (int64_t t = 0; t != expected.tokens; ++t) {
+      for (int64_t i = 0; i != expected.valueDim; ++i)
+        largest = std::max(
+            largest, std::abs(expected.out[(t * expected.heads + h) * expected.valueDim + i]));
+      if (double lse = expected.lse[h * expected.tokens + t]; std::isfinite(lse))
+        largestLse = std::max(largestLse, std::abs(lse));
+    }
+    for (int64_t t = 0; t != expected.tokens; ++t) {
+      double lse = expected.lse[h * expected.tokens + t];
+      float cpuLse = actual.lse[h * expected.tokens + t];
+      if (std::isinf(lse) ? double(cpuLse) != lse : !(std::abs(cpuLse - lse) <= bound * largestLse))
+        return llvm::formatv("head {0}, token {1}: lse {2}, expected {3}", h, t, cpuLse, lse).str();
+      for (int64_t i = 0; i != expected.valueDim; ++i) {
+        int64_t at = (t * expected.heads + h) * expected.valueDim + i;
+        if (!(std::abs(actual.out[at] - expected.out[at]) <= bound * largest))
+          return llvm::formatv("head {0}, token {1}, component {2}: {3}, expected {4}, "
+                               "error {5} of {6}",
+                               h, t, i, actual.out[at], expected.out[at],
+                               std::abs(actual.out[at] - expected.out[at]) / largest, bound)
+              .str();
+      }
+    }
+  }
+  return {};
+}
+
+std::string checkCase(const Case &c, const Layout &layout) {
+  ReferenceRun expected = runOnReference(c);
+  if (!expected.ok)
+    return "the reference refuses: " + expected.message;
+  Expected<Kernel> kernel = compileCase(c);
+  if (!kernel)
+    return "does not compile: " + kernel.status().message();
+  CpuResult actual = runOnCpu(*kernel, c, layout);
+  bool outOfRange = expected.result.indexOutOfRange || expected.result.unlistedLabel;
+  if (actual.status.code() != (outOfRange ? StatusCode::DataOutOfRange : StatusCode::Ok))
+    return "status '" + actual.status.message() + "'" +
+           (outOfRange ? ", expected data out of range" : "");
+  return compare(c, expected.result, actual);
+}
+
+} // namespace skim::numerics

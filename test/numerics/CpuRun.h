@@ -1,0 +1,77 @@
+// Runs a case on the CPU target and compares what comes out with the reference.
+#ifndef SKIM_TEST_NUMERICS_CPURUN_H
+#define SKIM_TEST_NUMERICS_CPURUN_H
+
+#include "codegen/Compiler.h"
+#include "reference/Problem.h"
+#include "test/numerics/OperandStorage.h"
+#include "test/numerics/ProgramGenerator.h"
+
+#include <skim/Kernel.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace skim::numerics {
+
+struct CpuResult {
+  Status status; ///< Of the run; DataOutOfRange leaves results behind.
+  int64_t heads = 0, tokens = 0, valueDim = 0, maxKvLen = 0;
+  std::vector<float> out;    ///< `[tokens, heads, valueDim]`
+  std::vector<float> lse;    ///< `[heads, tokens]`
+  std::vector<uint8_t> kept; ///< `[heads, tokens, maxKvLen]`
+  skim_statistics statistics = {};
+};
+
+/// The options that compile a case: its head counts, dimensions, types and constants.
+CompileOptions optionsFor(const Case &c);
+
+/// Compiles the case's pattern. A failure carries the diagnostics.
+Expected<Kernel> compileCase(const Case &c);
+
+/// Everything that one run is given. Results and workspace hold NaN before it.
+struct PreparedRun {
+  PreparedRun(const Kernel &kernel, const Case &c, const Layout &layout);
+  PreparedRun(const PreparedRun &) = delete;
+  PreparedRun &operator=(const PreparedRun &) = delete;
+
+  Operands operands; ///< May be changed before the run.
+  Parameters parameters;
+  int64_t threads;
+  CpuResult result;
+
+private:
+  PaddedRows q;
+  std::vector<int32_t> cuSeqlensQ, kvLens, cuSeqlensKv = {0};
+  std::unique_ptr<PaddedRows> denseKeys, denseValues;
+  std::unique_ptr<PageTable> table;
+  std::unique_ptr<PagedKeysAndValues> paged;
+  TypedInputs inputs;
+};
+
+/// Runs; the result stands in `prepared`.
+void run(const Kernel &kernel, PreparedRun &prepared);
+
+/// Prepares and runs.
+CpuResult runOnCpu(const Kernel &kernel, const Case &c, const Layout &layout);
+
+struct ReferenceRun {
+  bool ok = false;
+  std::string message;
+  reference::Result result;
+};
+/// Parses the case's program and interprets its last pattern.
+ReferenceRun runOnReference(const Case &c);
+
+/// Empty when the two agree: kept pairs exactly, outputs and log-sum-exp within the bound of the
+/// operand type. Otherwise what differs first.
+std::string compare(const Case &c, const reference::Result &expected, const CpuResult &actual);
+
+/// Compiles and runs the case, and compares it with the reference.
+std::string checkCase(const Case &c, const Layout &layout = {});
+
+} // namespace skim::numerics
+
+#endif // SKIM_TEST_NUMERICS_CPURUN_H

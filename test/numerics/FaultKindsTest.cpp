@@ -1,0 +1,213 @@
+// Kinds of faults that other systems had: rows and lengths. Each test bears the name of its kind.
+#include "test/numerics/Cases.h"
+#include "test/numerics/CpuRun.h"
+
+#include <skim/MergeStates.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace skim;
+using namespace skim::numerics;
+
+namespace {
+
+constexpr const char *kDense = "pattern p { keep true }";
+constexpr const char *kStreaming =
+    "pattern p(sink: index = 4, window: index = 50) { keep k < sink or q - k < window }";
+
+std::string keptRow(const CpuResult &result, int64_t head, int64_t token) {
+  std::string row;
+  for (int64_t k = 0; k != result.maxKvLen; ++k)
+    row += result.kept[(head * result.tokens + token) * result.maxKvLen + k] ? '1' : '0';
+  return row;
+}
+
+bool isEmptyRow(const CpuResult &result, int64_t head, int64_t token) {
+  for (int64_t i = 0; i != result.valueDim; ++i)
+    if (result.out[(token * result.heads + head) * result.valueDim + i] != 0)
+      return false;
+  return result.lse[head * result.tokens + token] == -INFINITY;
+}
+
+TEST(FaultKinds, K1RowsWithoutKeysGiveZeroAndMinusInfinity) {
+  Case c = makeCase("pattern p { input layout: bool[q / 64, k / 64]\n keep layout }", {{256, 256}},
+                    {.heads = 2, .kvHeads = 1});
+  addInput(c, "layout", "bool", {4, 4}, [](int64_t i) { return i >= 4 && i % 4 == 0; });
+  EXPECT_EQ(checkCase(c), "");
+  Expected<Kernel> kernel = compileCase(c);
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  CpuResult result = runOnCpu(*kernel, c, {});
+  for (int64_t head = 0; head != 2; ++head)
+    for (int64_t token = 0; token != 256; ++token)
+      EXPECT_EQ(isEmptyRow(result, head, token), token < 64) << token;
+}
+
+TEST(FaultKinds, K1CausalRowsBeforeTheFirstKey) {
+  for (const char *program : {kDense, "pattern p { keep true\n sink_logit 2.0 }"}) {
+    Case c = makeCase(program, {{130, 2}}, {.heads = 2, .kvHeads = 1});
+    EXPECT_EQ(checkCase(c), "");
+    Expected<Kernel> kernel = compileCase(c);
+    ASSERT_TRUE(kernel) << kernel.status().message();
+    CpuResult result = runOnCpu(*kernel, c, {});
+    for (int64_t token = 0; token != 130; ++token)
+      EXPECT_EQ(isEmptyRow(result, 1, token), token < 128) << token;
+  }
+}
+
+TEST(FaultKinds, K2LengthsThatAreNoMultipleOfATile) {
+  for (int64_t length : {1, 7, 63, 64, 65, 127, 129, 1000, 1001})
+    EXPECT_EQ(checkCase(makeCase(kStreaming, {{length, length}}, {.heads = 1, .kvHeads = 1})), "")
+        << length;
+}
+
+TEST(FaultKinds, K2MoreIsSelectedThanThereIs) {
+  Case c = makeCase("pattern p { input score: f32[k / 64]\n keep top_k(score, 100) }", {{300, 300}},
+                    {.heads = 1, .kvHeads = 1});
+  addInput(c, "score", "f32", {5}, [](int64_t i) { return double(i % 3); });
+  EXPECT_EQ(checkCase(c), "");
+  Expected<Kernel> selected = compileCase(c);
+  ASSERT_TRUE(selected) << selected.status().message();
+  Case dense = c;
+  dense.program = kDense;
+  Expected<Kernel> all = compileCase(dense);
+  ASSERT_TRUE(all) << all.status().message();
+  EXPECT_EQ(runOnCpu(*selected, c, {}).out, runOnCpu(*all, dense, {}).out);
+}
+
+TEST(FaultKinds, K3CausalityIsAlignedAtTheLastKey) {
+  Case fewer = makeCase(kDense, {{2, 5}}, {}), more = makeCase(kDense, {{5, 2}}, {});
+  Expected<Kernel> kernel = compileCase(fewer);
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  CpuResult result = runOnCpu(*kernel, fewer, {});
+  EXPECT_EQ(keptRow(result, 0, 0), "11110");
+  EXPECT_EQ(keptRow(result, 0, 1), "11111");
+  result = runOnCpu(*kernel, more, {});
+  const char *rows[] = {"00", "00", "00", "10", "11"};
+  for (int64_t token = 0; token != 5; ++token)
+    EXPECT_EQ(keptRow(result, 0, token), rows[token]) << token;
+}
+
+TEST(FaultKinds, K3ChunksOfAPrefillGiveTheWhole) {
+  Case whole = makeCase(kStreaming, {{1024, 1024}}, {.heads = 4, .kvHeads = 2});
+  Expected<Kernel> kernel = compileCase(whole);
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  CpuResult expected = runOnCpu(*kernel, whole, {});
+  int64_t row = expected.heads * expected.valueDim;
+  const int64_t cuts[] = {0, 300, 600, 1024};
+  for (int i = 1; i != 4; ++i) {
+    CpuResult chunk = runOnCpu(*kernel, chunkOf(whole, cuts[i - 1], cuts[i], 1), {});
+    ASSERT_TRUE(chunk.status) << chunk.status.message();
+    for (size_t at = 0; at != chunk.out.size(); ++at)
+      ASSERT_NEAR(chunk.out[at], expected.out[cuts[i - 1] * row + at], 1e-5);
+  }
+}
+
+TEST(FaultKinds, K4MembersOfABatchWithoutRowsOrKeys) {
+  Case c = makeCase(kStreaming, {{150, 100}, {0, 0}, {150, 300}, {20, 0}, {0, 7}},
+                    {.heads = 2, .kvHeads = 1});
+  for (KvLayout kv : {KvLayout::Contiguous, KvLayout::PagedNhd})
+    EXPECT_EQ(checkCase(c, {.kv = kv, .pageSize = 16}), "");
+  Expected<Kernel> kernel = compileCase(c);
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  CpuResult result = runOnCpu(*kernel, c, {});
+  for (int64_t token = 300; token != 320; ++token)
+    EXPECT_TRUE(isEmptyRow(result, 0, token));
+  CpuResult nothing = runOnCpu(*kernel, makeCase(kStreaming, {{0, 9}, {0, 0}}, {.heads = 2}), {});
+  EXPECT_TRUE(nothing.status) << nothing.status.message();
+  EXPECT_EQ(nothing.statistics.tiles_visited, 0);
+}
+
+TEST(FaultKinds, K8ListsAreSets) {
+  const char *program = "pattern p { input blocks: list[k / 16]\n keep blocks }";
+  Case c = makeCase(program, {{128, 112}}, {});
+  std::vector<std::vector<double>> lists = {{3, 0, 3, -1, 7}, {-1, 7, 3, 3, 0}, {0, 3, 3, 0, 3}};
+  std::vector<float> first;
+  for (const std::vector<double> &list : lists) {
+    // Seven blocks of keys: 7 is out of range in the first two.
+    addInput(c, "blocks", "list", {5}, [&](int64_t i) { return list[i]; });
+    EXPECT_EQ(checkCase(c), "");
+    Expected<Kernel> kernel = compileCase(c);
+    ASSERT_TRUE(kernel) << kernel.status().message();
+    CpuResult result = runOnCpu(*kernel, c, {});
+    EXPECT_EQ(result.status.code(),
+              list[2] == 3 && list[4] == 3 ? StatusCode::Ok : StatusCode::DataOutOfRange);
+    for (int64_t k = 0; k != 112; ++k)
+      EXPECT_EQ(keptRow(result, 0, 127)[k], k / 16 == 0 || k / 16 == 3 ? '1' : '0') << k;
+    if (first.empty())
+      first = result.out;
+    EXPECT_EQ(result.out, first);
+  }
+  // With a count the entries behind it do not matter.
+  addInput(c, "blocks", "list", {5}, [&](int64_t i) { return lists[0][i]; });
+  addInput(c, "blocks_counts", "index", {}, [](int64_t) { return 3; });
+  EXPECT_EQ(checkCase(c), "");
+}
+
+TEST(FaultKinds, K9TheTilesThatAreVisitedAreTheSelectedOnes) {
+  Case c = makeCase("pattern p { input layout: bool[head, q / 64, k / 64]\n keep layout }",
+                    {{512, 512}}, {.heads = 2, .kvHeads = 1});
+  // One block in the middle is dropped; its values would show in every row that sees them.
+  for (int64_t i = 128 * 64; i != 192 * 64; ++i)
+    c.problem.v.data[i] = 1e3;
+  addInput(c, "layout", "bool", {2, 8, 8}, [](int64_t i) { return i % 8 != 2; });
+  EXPECT_EQ(checkCase(c), "");
+  Expected<Kernel> kernel = compileCase(c);
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  CpuResult result = runOnCpu(*kernel, c, {});
+  // 36 causal tiles a head, of which six lie in the dropped column; eight touch the diagonal.
+  EXPECT_EQ(result.statistics.tiles_visited, 2 * (36 - 6));
+  EXPECT_EQ(result.statistics.tiles_masked, 2 * (8 - 1));
+  for (float value : result.out)
+    ASSERT_LT(std::abs(value), 10);
+}
+
+TEST(FaultKinds, K9WhatIsNotCompiledIsRefused) {
+  Case c = makeCase("pattern p { keep top_k(sum(softmax(dot(Q, K), over: k), over: q), 16) }",
+                    {{4, 4}}, {});
+  Expected<Kernel> kernel = compileCase(c);
+  ASSERT_FALSE(kernel);
+  EXPECT_NE(kernel.status().message().find("the cpu target does not compile 'dot' yet"),
+            std::string::npos)
+      << kernel.status().message();
+}
+
+TEST(FaultKinds, K12StatesMergeInAnyOrder) {
+  Case whole = makeCase(kDense, {{40, 200}}, {.heads = 2, .kvHeads = 1});
+  // Logits far from 0 on both sides.
+  for (double &x : whole.problem.q.data)
+    x = float(x * 20);
+  const char *program = "pattern p(from: index = 0, to: index = 0) { keep k >= from and k < to }";
+  Case part = whole;
+  part.program = program;
+  Expected<Kernel> all = compileCase(whole), some = compileCase(part);
+  ASSERT_TRUE(all) << all.status().message();
+  ASSERT_TRUE(some) << some.status().message();
+  CpuResult expected = runOnCpu(*all, whole, {});
+  std::vector<CpuResult> parts;
+  for (auto [from, to] : {std::pair(0, 77), std::pair(90, 90), std::pair(77, 200)}) {
+    part.problem.parameters["from"] = {double(from)};
+    part.problem.parameters["to"] = {double(to)};
+    parts.push_back(runOnCpu(*some, part, {}));
+    ASSERT_TRUE(parts.back().status) << parts.back().status.message();
+  }
+  auto stateOf = [](CpuResult &r) {
+    return AttentionState{
+        TensorView::contiguous(r.out.data(), DType::F32, {r.tokens, r.heads, r.valueDim}),
+        TensorView::contiguous(r.lse.data(), DType::F32, {r.heads, r.tokens})};
+  };
+  for (std::array<int, 3> order : {std::array{0, 1, 2}, std::array{2, 0, 1}, std::array{1, 2, 0}}) {
+    AttentionState states[] = {stateOf(parts[order[0]]), stateOf(parts[order[1]]),
+                               stateOf(parts[order[2]])};
+    CpuResult merged = expected;
+    Status status = mergeStates(states, stateOf(merged));
+    ASSERT_TRUE(status) << status.message();
+    for (size_t i = 0; i != merged.out.size(); ++i)
+      ASSERT_NEAR(merged.out[i], expected.out[i], 1e-4);
+    for (size_t i = 0; i != merged.lse.size(); ++i)
+      ASSERT_NEAR(merged.lse[i], expected.lse[i], 1e-5 * std::abs(expected.lse[i]) + 1e-5);
+  }
+}
+
+} // namespace

@@ -1,0 +1,83 @@
+// Rule 16: results do not depend on what else is in the batch, nor on how a prompt was cut.
+#include "test/numerics/Cases.h"
+#include "test/numerics/CpuRun.h"
+#include "test/numerics/Random.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace skim;
+using namespace skim::numerics;
+
+namespace {
+
+constexpr const char *kPatterns[] = {
+    "pattern p(sink: index = 30, window: index = 100) { keep k < sink or q - k < window }",
+    "pattern p { input layout: bool[head, q / 64, k / 32]\n"
+    "  keep layout or q - k < 48\n  rest mean(32, q / 64) }",
+    "pattern p { keep cover(q / 64, k / 64, (q - k) % 96 == 5) or q - k < 9\n"
+    "  logit 20.0 * tanh(s / 20.0) - 0.125 * (q - k) }",
+};
+
+/// One request of `qLen` rows and `kvLen` keys, random but for its seed.
+Case requestCase(const char *program, int64_t qLen, int64_t kvLen) {
+  Case c = makeCase(program, {{qLen, kvLen}}, {.heads = 4, .kvHeads = 2, .dim = 64});
+  addInput(c, "layout", "bool", {4, (qLen + 63) / 64 + 1, (kvLen + 31) / 32},
+           [](int64_t i) { return i * 7 % 5 < 2; });
+  return c;
+}
+
+bool sameBits(llvm::ArrayRef<float> a, llvm::ArrayRef<float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+TEST(Invariance, BatchNeighboursChangeNoBit) {
+  for (const char *program : kPatterns) {
+    Case alone = requestCase(program, 200, 333);
+    Expected<Kernel> kernel = compileCase(alone);
+    ASSERT_TRUE(kernel) << kernel.status().message();
+    CpuResult expected = runOnCpu(*kernel, alone, {});
+    ASSERT_TRUE(expected.status) << expected.status.message();
+
+    Case batch = batchOf({requestCase(program, 65, 500), alone, requestCase(program, 1, 1),
+                          requestCase(program, 0, 40)});
+    CpuResult actual = runOnCpu(*kernel, batch, {.seed = 1});
+    ASSERT_TRUE(actual.status) << actual.status.message();
+    int64_t row = actual.heads * actual.valueDim;
+    EXPECT_TRUE(
+        sameBits(expected.out, llvm::ArrayRef<float>(actual.out).slice(65 * row, 200 * row)))
+        << program;
+    for (int64_t h = 0; h != actual.heads; ++h)
+      EXPECT_TRUE(sameBits(llvm::ArrayRef<float>(expected.lse).slice(h * 200, 200),
+                           llvm::ArrayRef<float>(actual.lse).slice(h * actual.tokens + 65, 200)))
+          << program;
+  }
+}
+
+TEST(Invariance, ChunksChangeNoBit) {
+  constexpr int64_t kLength = 448, kCuts[] = {0, 64, 256, 320, 448};
+  for (const char *program : kPatterns) {
+    Case whole = requestCase(program, kLength, kLength);
+    Expected<Kernel> kernel = compileCase(whole);
+    ASSERT_TRUE(kernel) << kernel.status().message();
+    CpuResult expected = runOnCpu(*kernel, whole, {});
+    ASSERT_TRUE(expected.status) << expected.status.message();
+    int64_t row = expected.heads * expected.valueDim;
+    for (size_t i = 1; i != std::size(kCuts); ++i) {
+      Case chunk = chunkOf(whole, kCuts[i - 1], kCuts[i], /*queryBlock=*/64);
+      CpuResult actual = runOnCpu(*kernel, chunk, {});
+      ASSERT_TRUE(actual.status) << actual.status.message();
+      int64_t first = kCuts[i - 1], rows = kCuts[i] - first;
+      EXPECT_TRUE(
+          sameBits(llvm::ArrayRef<float>(expected.out).slice(first * row, rows * row), actual.out))
+          << program << ", rows from " << first;
+      for (int64_t h = 0; h != actual.heads; ++h)
+        EXPECT_TRUE(sameBits(llvm::ArrayRef<float>(expected.lse).slice(h * kLength + first, rows),
+                             llvm::ArrayRef<float>(actual.lse).slice(h * rows, rows)))
+            << program << ", rows from " << first;
+    }
+  }
+}
+
+} // namespace
