@@ -9,11 +9,11 @@
 namespace skim {
 
 void buildPlanPipeline(mlir::OpPassManager &manager) {
+  // Patterns are not canonicalised here: that would drop lists and selectors that turn out not to
+  // matter, whose values are checked all the same (rules 14 and 15).
   manager.addPass(createRefuseUncompiled());
   manager.addPass(createCreatePlan());
   manager.addPass(createExpandDenseWhen());
-  manager.addPass(mlir::createCanonicalizerPass());
-  manager.addPass(mlir::createCSEPass());
   manager.addPass(createChooseSchedule());
   manager.addPass(createPlanSelections());
   manager.addPass(createPlanRest());

@@ -56,7 +56,7 @@ public:
         return failure();
     Value sink;
     if (auto clause = pattern.getClause<ir::SinkLogitOp>())
-      sink = program.scalars().uniform(clause.getValue()).value;
+      sink = orMinusInfinity(builder, clause.getLoc(), program.scalars().uniform(clause.getValue()));
     tile::FinishOp::create(builder, loc, program.item(), state, sink);
     return success();
   }
@@ -132,6 +132,19 @@ private:
     return ready ? mlir::ValueRange(ready) : mlir::ValueRange();
   }
 
+  /// A logit that is undefined or not a number weighs nothing.
+  static Value orMinusInfinity(OpBuilder &builder, mlir::Location loc, const Scalar &logit) {
+    Value counts = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD, logit.value,
+                                         logit.value);
+    if (logit.defined)
+      counts = arith::AndIOp::create(builder, loc, counts, logit.defined);
+    Value nothing = arith::ConstantOp::create(
+        builder, loc,
+        mlir::FloatAttr::get(builder.getF32Type(),
+                             llvm::APFloat::getInf(llvm::APFloat::IEEEsingle(), true)));
+    return arith::SelectOp::create(builder, loc, counts, logit.value, nothing);
+  }
+
   /// The `logit` clause.
   Value modifyLogits(ProgramBuilder &program, OpBuilder &builder, Value current, Value &ready,
                      Value visit) {
@@ -144,15 +157,7 @@ private:
     place.score = body.block->getArgument(0);
     place.fastMath = true;
     Scalar modified = program.scalars().emit(logit.getValue(), place);
-    Value value = modified.value;
-    if (modified.defined) {
-      // An undefined logit keeps nothing, as a logit of -inf does.
-      Value nothing = arith::ConstantOp::create(
-          place.builder, logit.getLoc(),
-          mlir::FloatAttr::get(f32(), llvm::APFloat::getInf(llvm::APFloat::IEEEsingle(), true)));
-      value =
-          arith::SelectOp::create(place.builder, logit.getLoc(), modified.defined, value, nothing);
-    }
+    Value value = orMinusInfinity(place.builder, logit.getLoc(), modified);
     tile::YieldOp::create(place.builder, logit.getLoc(), value);
     return mapScores(builder, current, ready, visit, body);
   }

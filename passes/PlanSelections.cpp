@@ -47,11 +47,13 @@ public:
 
   LogicalResult run(TileShape attentionShape) {
     findScalarSets();
+    // Also those that nothing needs: out of range, their entries set the status (rule 15).
+    for (auto list :
+         llvm::make_early_inc_range(pattern.getBody().front().getOps<ir::InputListOp>()))
+      planList(list);
     for (mlir::Operation *op : neededOperations(pattern)) {
       LogicalResult planned = success();
-      if (auto list = llvm::dyn_cast<ir::InputListOp>(op))
-        planList(list);
-      else if (llvm::isa<ir::TopKOp, ir::TopPOp>(op))
+      if (llvm::isa<ir::TopKOp, ir::TopPOp>(op))
         planSelection(op);
       else if (auto cover = llvm::dyn_cast<ir::CoverOp>(op); cover && !hasClosedForm(cover))
         planned = planCover(cover);
