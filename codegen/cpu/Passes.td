@@ -21,7 +21,7 @@ def LowerProgram : SkimCpuPass<"skim-cpu-lower-program"> {
     `tile.program @NAME` becomes `func.func @NAME(arguments, items, first, count)`, the kernel of the binary contract, with the
     program's attributes on it. Its body is one loop over items first to first + count - 1, which starts by loading what an item
     consists of into a `tile.item_record`. `tile.uniform` and `tile.parameter` become values of the record and loads beside it;
-    `tile.raise_status` becomes an atomic or. Runs first.
+    `tile.raise_status` becomes an atomic or. Cells and sets that the item reads outside of regions are evaluated. Runs first.
   }];
 }
 

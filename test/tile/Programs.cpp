@@ -143,16 +143,43 @@ AttentionText skim::test::streamingText(int64_t rows, int64_t keys) {
   return text;
 }
 
-std::unique_ptr<cpu::Jit> skim::test::compile(const std::string &text, const cpu::Target &target) {
-  mlir::DialectRegistry registry;
-  cpu::registerDialects(registry);
-  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  if (!module) {
-    ADD_FAILURE() << "does not parse:\n" << text;
-    return nullptr;
+namespace {
+
+/// A module in a context of its own.
+struct ParsedModule {
+  explicit ParsedModule(const std::string &text) {
+    mlir::DialectRegistry registry;
+    cpu::registerDialects(registry);
+    context.appendDialectRegistry(registry);
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    if (!module)
+      ADD_FAILURE() << "does not parse:\n" << text;
   }
-  llvm::Expected<std::unique_ptr<cpu::Jit>> jit = cpu::Jit::create(*module, target);
+
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+} // namespace
+
+std::string skim::test::emit(const std::string &text, const cpu::Target &target,
+                             cpu::OutputKind kind) {
+  ParsedModule parsed(text);
+  if (!parsed.module)
+    return {};
+  llvm::Expected<llvm::SmallVector<char, 0>> output = cpu::emit(*parsed.module, target, kind);
+  if (!output) {
+    ADD_FAILURE() << llvm::toString(output.takeError()) << "\n" << text;
+    return {};
+  }
+  return {output->begin(), output->end()};
+}
+
+std::unique_ptr<cpu::Jit> skim::test::compile(const std::string &text, const cpu::Target &target) {
+  ParsedModule parsed(text);
+  if (!parsed.module)
+    return nullptr;
+  llvm::Expected<std::unique_ptr<cpu::Jit>> jit = cpu::Jit::create(*parsed.module, target);
   if (!jit) {
     ADD_FAILURE() << llvm::toString(jit.takeError()) << "\n" << text;
     return nullptr;

@@ -2,6 +2,7 @@
 #ifndef SKIM_TEST_TILE_PROGRAMS_H
 #define SKIM_TEST_TILE_PROGRAMS_H
 
+#include "codegen/cpu/Emit.h"
 #include "codegen/cpu/Jit.h"
 #include "test/tile/AttentionBatch.h"
 
@@ -31,7 +32,9 @@ AttentionText causalText(int64_t rows, int64_t keys);
 /// `k < p0 or q - k < p1`, causal, with the parameters p0 (sink) and p1 (window).
 AttentionText streamingText(int64_t rows, int64_t keys);
 
-/// Compiles a module of programs and reports errors as test failures.
+/// Compiles a module of programs for `target`, to a file in memory; errors are test failures.
+std::string emit(const std::string &text, const cpu::Target &target, cpu::OutputKind kind);
+/// Compiles a module of programs to functions; errors are test failures.
 std::unique_ptr<cpu::Jit> compile(const std::string &text, const cpu::Target &target);
 skim_cpu_kernel lookup(const cpu::Jit &jit, const std::string &symbol);
 

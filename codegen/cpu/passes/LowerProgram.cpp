@@ -118,7 +118,7 @@ static void raiseStatus(Code &code, tile::ItemRecordOp item, tile::RaiseStatusOp
 /// Evaluates the scalar operations that stand outside of every region: one value for the item.
 static LogicalResult evaluateItemScalars(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (!isa<tile::LoadCellOp, tile::ContainsOp>(op))
+    if (!isa<tile::LoadCellOp, tile::ContainsOp, tile::LiteralValueOp>(op))
       continue;
     Code code = Code::before(&op);
     FailureOr<Value> value = RegionEvaluator(code, /*lanes=*/1).evaluate(op);
@@ -172,8 +172,8 @@ static LogicalResult lowerProgram(tile::ProgramOp program) {
     Block *block = code.getInsertionBlock();
     block->getOperations().splice(code.getInsertionPoint(), body.getBody().front().getOperations());
     storeStatistics(code, arguments, ordinal, counters);
-    evaluated = evaluateItemScalars(*block);
     lowerItemUsers(item);
+    evaluated = evaluateItemScalars(*block);
   });
   func::ReturnOp::create(code);
   program.erase();

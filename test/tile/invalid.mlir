@@ -1,0 +1,704 @@
+// RUN: skim-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
+
+// One fault a case; the label names the constraint.
+
+// problem_c1
+// expected-error @below {{expected a positive 'head_dim' but got 0}}
+func.func private @f() attributes {p = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 0, value_dim = 64, operand = f32, out = f32>}
+
+// -----
+
+// problem_c2
+// expected-error @below {{expected 'kv_heads' to divide 'query_heads' but got 3 and 4}}
+func.func private @f() attributes {p = #tile.problem<query_heads = 4, kv_heads = 3, head_dim = 64, value_dim = 64, operand = f32, out = f32>}
+
+// -----
+
+// problem_c3
+// expected-error @below {{expected 'operand' to be f32, bf16 or f16 but got 'f64'}}
+func.func private @f() attributes {p = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f64, out = f32>}
+
+// -----
+
+// schedule_c1
+// expected-error @below {{expected a positive 'keys' but got 0}}
+func.func private @f() attributes {s = #tile.schedule<rows = 64, keys = 0>}
+
+// -----
+
+// expected-error @below {{expected tokens or pooled but got 'pages'}}
+func.func private @f() attributes {s = #tile.source<pages>}
+
+// -----
+
+// expected-error @below {{expected a positive 'block' but got 0}}
+func.func private @f() attributes {s = #tile.source<pooled keys = 0, values = 1, block = 0>}
+
+// -----
+
+// expected-error @below {{expected two dimensions but got 1}}
+func.func private @f(!tile.shared<64xf32>)
+
+// -----
+
+// expected-error @below {{expected a swizzle of 0, 32, 64 or 128 bytes but got 48}}
+func.func private @f(!tile.shared<64x64xf32, swizzle = 48>)
+
+// -----
+
+// expected-error @below {{expected at least one stage but got 0}}
+func.func private @f(!tile.shared<64x64xf32, stages = 0>)
+
+// -----
+
+// expected-error @below {{expected a positive shape but got 0x64}}
+func.func private @f(!tile.state<0x64>)
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+
+// program_c1
+// expected-error @below {{expected its body to be one 'tile.for_each_work_item'}}
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+  }
+  tile.for_each_work_item %item {
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = keys>} {
+  tile.for_each_work_item %item {
+    // uniform_c1
+    // expected-error @below {{'head' needs work items by query head but the program has 'head = kv'}}
+    %h = tile.uniform head of %item : index
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = keys>} {
+  tile.for_each_work_item %item {
+    // uniform_c2
+    // expected-error @below {{first_row needs work items with 'axis = queries' but the program has 'axis = keys'}}
+    %h = tile.uniform first_row of %item : index
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = none, axis = queries>} {
+  tile.for_each_work_item %item {
+    // parameter_c1
+    // expected-error @below {{'per_head' needs work items by query head but the program has 'head = none'}}
+    %x = tile.parameter 0 per_head of %item : f32
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // interval_c1
+    // expected-error @below {{expected bounds of one dimension with at least one result but got affine_map<(d0, d1) -> (d0)>}}
+    tile.for_each_visit %visit of %item touched [interval<lower = affine_map<(t, u) -> (t)>, upper = affine_map<(t) -> (t)>>] hidden [] source #tile.source<tokens> {
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // interval_c2
+    // expected-error @below {{expected 'tile_guard' to have two dimensions but got 1}}
+    tile.for_each_visit %visit of %item touched [interval<lower = affine_map<(t) -> (t)>, upper = affine_map<(t) -> (t)>, tile_guard = affine_set<(t) : (t >= 0)>>] hidden [] source #tile.source<tokens> {
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // interval_c3
+    // expected-error @below {{expected all bounds and guards to have the same number of symbols}}
+    tile.for_each_visit %visit of %item touched [interval<lower = affine_map<(t)[s] -> (t)>, upper = affine_map<(t) -> (t)>>] hidden [] source #tile.source<tokens> {
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %empty = tile.empty_state : !tile.state<64x64>
+    // for_each_visit_c1
+    // expected-error @below {{expected its body to yield ('!tile.state<64x64>') but got ()}}
+    %s = tile.for_each_visit %visit of %item touched [] hidden [] source #tile.source<tokens> carry(%s0 = %empty) : !tile.state<64x64> {
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %empty = tile.empty_state : !tile.state<64x64>
+    %s = tile.for_each_visit %visit of %item touched [] hidden [] source #tile.source<tokens> carry(%s0 = %empty) : !tile.state<64x64> {
+      %other = tile.empty_state : !tile.state<64x64>
+      // for_each_visit_c2
+      // expected-error @below {{expected a state that descends from the one carried in its place}}
+      tile.yield %other : !tile.state<64x64>
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // for_each_visit_c3
+    // expected-error @below {{expected intervals of 0 symbols but got 1}}
+    tile.for_each_visit %visit of %item touched [interval<lower = affine_map<(t)[s] -> (t)>, upper = affine_map<(t)[s] -> (t)>>] hidden [] source #tile.source<tokens> {
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // for_each_visit_c3
+    // expected-error @below {{names literal 2 but has 0}}
+    tile.for_each_visit %visit of %item touched [interval<lower = affine_map<(t) -> (t)>, upper = affine_map<(t) -> (t)>, literals = [not 2]>] hidden [] source #tile.source<tokens> {
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = none>} {
+  tile.for_each_work_item %item {
+    // for_each_visit_c4
+    // expected-error @below {{walking visits needs work items with 'axis = queries' but the program has 'axis = none'}}
+    tile.for_each_visit %visit of %item touched [] hidden [] source #tile.source<tokens> {
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // for_each_visit_c5
+    // expected-error @below {{expected '#tile.interval' attributes but got 7}}
+    "tile.for_each_visit"(%item) <{touched = [7], hidden = [], source = #tile.source<tokens>, operandSegmentSizes = array<i32: 1, 0, 0, 0>}> ({
+    ^bb0(%visit: !tile.visit):
+      tile.yield
+    }) : (!tile.item) -> ()
+  }
+}
+
+// -----
+
+func.func @f(%item: !tile.item) {
+  // literal_c1
+  // expected-error @below {{expected its region to yield ('i1') but got ('index')}}
+  %lit = tile.literal of %item cells (0, 0) {
+  ^bb0(%q: index, %k: index):
+    tile.yield %q : index
+  } : !tile.literal
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item) {
+  // literal_c1
+  // expected-error @below {{expected a region with arguments ('index', 'index') but got ('index')}}
+  %lit = tile.literal of %item cells (0, 0) {
+  ^bb0(%q: index):
+    %true = arith.constant true
+    tile.yield %true : i1
+  } : !tile.literal
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %memory: memref<i1>) {
+  %lit = tile.literal of %item cells (0, 0) {
+  ^bb0(%q: index, %k: index):
+    // literal_c2
+    // expected-error @below {{cannot stand in the scalar region of 'tile.literal'}}
+    %b = memref.load %memory[] : memref<i1>
+    tile.yield %b : i1
+  } : !tile.literal
+  return
+}
+
+// -----
+
+func.func @f(%lit: !tile.literal, %i: index) {
+  // literal_value_c1
+  // expected-error @below {{expected the result of a 'tile.literal'}}
+  %b = tile.literal_value %lit (%i, %i) : i1
+  return
+}
+
+// -----
+
+func.func @f(%i: index) {
+  // contains_c1
+  // expected-error @below {{expected 2 dimensions but got 1}}
+  %b = tile.contains affine_set<(q, k) : (q - k >= 0)>(%i) : i1
+  return
+}
+
+// -----
+
+func.func @f(%i: index) {
+  // contains_c1
+  // expected-error @below {{expected 1 symbols but got 0}}
+  %b = tile.contains affine_set<(q, k)[s] : (q - k - s >= 0)>(%i, %i) : i1
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = keys>} {
+  tile.for_each_work_item %item {
+    // load_queries_c1
+    // expected-error @below {{loading queries needs work items with 'axis = queries' but the program has 'axis = keys'}}
+    %q = tile.load_queries %item : !tile.shared<64x64xf32>
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // load_queries_c2
+    // expected-error @below {{expected a tile of 64x64 but got 32x64}}
+    %q = tile.load_queries %item : !tile.shared<32x64xf32>
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 32, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    tile.for_each_visit %visit of %item touched [] hidden [] source #tile.source<tokens> {
+      // issue_load_c1
+      // expected-error @below {{expected a tile of 64x32 but got 64x64}}
+      %v, %t = tile.issue_load values %visit : !tile.shared<64x64xf32>
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    %i = tile.uniform first_row of %item : index
+    // load_cell_c1
+    // expected-error @below {{an array with heads needs work items by query head but the program has 'head = kv'}}
+    %b = tile.load_cell input 0 (head = query) cells (0, 1) at (%i, %i) of %item : i1
+  }
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %i: index) {
+  // load_cell_c2
+  // expected-error @below {{expected cells (0, 1) with 'diagonal' but got (64, 64)}}
+  %b = tile.load_cell input 0 (head = query) cells (64, 64) diagonal at (%i, %i) of %item : i1
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    tile.for_each_visit %visit of %item touched [] hidden [] source #tile.source<tokens> {
+      // any_c3
+      // expected-error @below {{expected one column of i1 with 1 or all rows of the tile but got '!tile.fragment<2x1xi1>'}}
+      %any = tile.any at %visit where {
+      ^bb0(%q: index, %k: index):
+        %true = arith.constant true
+        tile.yield %true : i1
+      } : !tile.fragment<2x1xi1>
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+func.func @f(%visit: !tile.visit, %cells: !tile.fragment<1x2xi1>) {
+  // store_cell_c2
+  // expected-error @below {{expected one column of i1 with 1 or all rows of the tile but got '!tile.fragment<1x2xi1>'}}
+  tile.store_cell %cells at %visit to buffer 0 : !tile.fragment<1x2xi1>
+  return
+}
+
+// -----
+
+func.func @f(%visit: !tile.visit) {
+  // any_c1
+  // expected-error @below {{expected its region to yield ('i1') but got ('index')}}
+  %any = tile.any at %visit where {
+  ^bb0(%q: index, %k: index):
+    tile.yield %q : index
+  } : !tile.fragment<1x1xi1>
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %empty = tile.empty_state : !tile.state<32x64>
+    // finish_c1
+    // expected-error @below {{expected a tile of 64x64 but got 32x64}}
+    tile.finish %item, %empty : !tile.state<32x64>
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    %empty = tile.empty_state : !tile.state<64x64>
+    // finish_c2
+    // expected-error @below {{storing output needs work items by query head but the program has 'head = kv'}}
+    tile.finish %item, %empty : !tile.state<64x64>
+  }
+}
+
+// -----
+
+func.func @f(%q: !tile.shared<64x64xf32>, %k: !tile.shared<64x32xf32>) {
+  // issue_dot_c1
+  // expected-error @below {{expected queries and keys of one dimension and element type}}
+  %d, %t = tile.issue_dot %q, %k : !tile.shared<64x64xf32>, !tile.shared<64x32xf32> -> !tile.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: !tile.shared<64x64xf32>, %k: !tile.shared<32x64xf32>) {
+  // issue_dot_c2
+  // expected-error @below {{expected scores of 64x32xf32 but got '!tile.fragment<64x64xf32>'}}
+  %d, %t = tile.issue_dot %q, %k : !tile.shared<64x64xf32>, !tile.shared<32x64xf32> -> !tile.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%d: !tile.fragment<64x64xf32>, %visit: !tile.visit) {
+  // map_scores_c1
+  // expected-error @below {{expected a region with arguments ('f32', 'index', 'index') but got ('index', 'index')}}
+  %e = tile.map_scores %d at %visit : !tile.fragment<64x64xf32> {
+  ^bb0(%q: index, %k: index):
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @f(%d: !tile.fragment<64x64xf32>, %visit: !tile.visit) {
+  // mask_c1
+  // expected-error @below {{expected its region to yield ('i1') but got ('index')}}
+  %m = tile.mask %d at %visit : !tile.fragment<64x64xf32> where {
+  ^bb0(%q: index, %k: index):
+    tile.yield %q : index
+  }
+  return
+}
+
+// -----
+
+func.func @f(%d: !tile.fragment<64x64xf32>, %s: !tile.state<32x64>) {
+  // online_softmax_c1
+  // expected-error @below {{expected f32 scores with the rows of the state}}
+  %p, %s1 = tile.online_softmax %d, %s : !tile.fragment<64x64xf32>, !tile.state<32x64>
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %queries = tile.load_queries %item : !tile.shared<64x64xf32>
+    tile.for_each_visit %visit of %item touched [] hidden [] source #tile.source<tokens> {
+      %keys, %kt = tile.issue_load keys %visit : !tile.shared<64x64xf32>
+      %d, %dt = tile.issue_dot %queries, %keys after %kt : !tile.shared<64x64xf32>, !tile.shared<64x64xf32> -> !tile.fragment<64x64xf32>
+      // mask_c3
+      // expected-error @below {{expected scores without other uses}}
+      %m = tile.mask %d after %dt at %visit : !tile.fragment<64x64xf32> where {
+      ^bb0(%q: index, %k: index):
+        %true = arith.constant true
+        tile.yield %true : i1
+      }
+      %empty = tile.empty_state : !tile.state<64x64>
+      %p, %s1 = tile.online_softmax %d, %empty : !tile.fragment<64x64xf32>, !tile.state<64x64>
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %queries = tile.load_queries %item : !tile.shared<64x64xf32>
+    tile.for_each_visit %visit of %item touched [] hidden [] source #tile.source<tokens> {
+      %keys, %kt = tile.issue_load keys %visit : !tile.shared<64x64xf32>
+      %d, %dt = tile.issue_dot %queries, %keys after %kt : !tile.shared<64x64xf32>, !tile.shared<64x64xf32> -> !tile.fragment<64x64xf32>
+      // map_scores_c3
+      // expected-error @below {{expected scores without other uses}}
+      %e = tile.map_scores %d after %dt at %visit : !tile.fragment<64x64xf32> {
+      ^bb0(%s: f32, %q: index, %k: index):
+        tile.yield %s : f32
+      }
+      %empty = tile.empty_state : !tile.state<64x64>
+      %p, %s1 = tile.online_softmax %d, %empty : !tile.fragment<64x64xf32>, !tile.state<64x64>
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %queries = tile.load_queries %item : !tile.shared<64x64xf32>
+    %empty = tile.empty_state : !tile.state<64x64>
+    tile.for_each_visit %visit of %item touched [] hidden [] source #tile.source<tokens> {
+      %keys, %kt = tile.issue_load keys %visit : !tile.shared<64x64xf32>
+      %d, %dt = tile.issue_dot %queries, %keys after %kt : !tile.shared<64x64xf32>, !tile.shared<64x64xf32> -> !tile.fragment<64x64xf32>
+      // online_softmax_c2
+      // expected-error @below {{expected a state without other uses}}
+      %p, %s1 = tile.online_softmax %d, %empty after %dt : !tile.fragment<64x64xf32>, !tile.state<64x64>
+      tile.yield
+    }
+    tile.finish %item, %empty : !tile.state<64x64>
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %queries = tile.load_queries %item : !tile.shared<64x64xf32>
+    tile.for_each_visit %visit of %item touched [] hidden [] source #tile.source<tokens> {
+      %keys, %kt = tile.issue_load keys %visit : !tile.shared<64x64xf32>
+      %d, %dt = tile.issue_dot %queries, %keys after %kt : !tile.shared<64x64xf32>, !tile.shared<64x64xf32> -> !tile.fragment<64x64xf32>
+      %empty = tile.empty_state : !tile.state<64x64>
+      // accumulate_c2
+      // expected-error @below {{expected probabilities and state of one 'tile.online_softmax'}}
+      %s = tile.accumulate %d, %keys, %empty after %dt : !tile.fragment<64x64xf32>, !tile.shared<64x64xf32>, !tile.state<64x64>
+      tile.yield
+    }
+  }
+}
+
+// -----
+
+func.func @f(%p: !tile.fragment<64x64xf32>, %v: !tile.shared<32x64xf32>, %s: !tile.state<64x64>) {
+  // accumulate_c1
+  // expected-error @below {{expected shapes R x K, K x D and R x D}}
+  %s1 = tile.accumulate %p, %v, %s : !tile.fragment<64x64xf32>, !tile.shared<32x64xf32>, !tile.state<64x64>
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // scatter_list_c1
+    // expected-error @below {{expected work items with 'head = kv' but got 'query'}}
+    tile.scatter_list input 0 (head = kv) cells (64, 64) to buffer 0 of %item
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // scatter_list_c2
+    // expected-error @below {{expected a schedule with 'rows = 128' but got 64}}
+    tile.scatter_list input 0 (head = kv) cells (128, 64) to buffer 0 of %item
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    %n = arith.constant 3.0 : f64
+    // select_c4
+    // expected-error @below {{a row without a query axis needs work items with 'axis = none' but the program has 'axis = queries'}}
+    tile.select top_k %n cells (0, 64) scratch 0 to buffer 1 of %item where {
+    ^bb0(%q: index, %k: index):
+      %x = arith.constant 0.0 : f32
+      %true = arith.constant true
+      tile.yield %x, %true : f32, i1
+    }
+  }
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %n: f64) {
+  // select_c3
+  // expected-error @below {{expected cells (0, 1) with 'diagonal' but got (0, 64)}}
+  tile.select top_k %n cells (0, 64) diagonal scratch 0 to buffer 1 of %item where {
+  ^bb0(%q: index, %k: index):
+    %x = arith.constant 0.0 : f32
+    %true = arith.constant true
+    tile.yield %x, %true : f32, i1
+  }
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %n: f64) {
+  // select_c1
+  // expected-error @below {{expected its region to yield ('f32', 'i1') but got ('i1')}}
+  tile.select top_k %n cells (0, 64) scratch 0 to buffer 1 of %item where {
+  ^bb0(%q: index, %k: index):
+    %true = arith.constant true
+    tile.yield %true : i1
+  }
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // pool_c1
+    // expected-error @below {{pooling needs work items with 'axis = keys' but the program has 'axis = queries'}}
+    tile.pool keys of %item to buffer 0
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  // for_each_work_item_c1
+  // expected-error @below {{expected a body with one argument of type '!tile.item'}}
+  "tile.for_each_work_item"() ({
+  ^bb0(%a: index):
+  }) : () -> ()
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = keys>} {
+  tile.for_each_work_item %item {
+    %cells = "test.cells"() : () -> !tile.fragment<1x1xi1>
+    %visit = "test.visit"() : () -> !tile.visit
+    // store_cell_c1
+    // expected-error @below {{storing cells needs work items with 'axis = queries' but the program has 'axis = keys'}}
+    tile.store_cell %cells at %visit to buffer 0 : !tile.fragment<1x1xi1>
+  }
+}
+
+// -----
+
+func.func @f(%d: !tile.fragment<64x64xf32>, %visit: !tile.visit, %memory: memref<f32>) {
+  %e = tile.map_scores %d at %visit : !tile.fragment<64x64xf32> {
+  ^bb0(%s: f32, %q: index, %k: index):
+    // map_scores_c2
+    // expected-error @below {{cannot stand in the scalar region of 'tile.map_scores'}}
+    %x = memref.load %memory[] : memref<f32>
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @f(%d: !tile.fragment<64x64xf32>, %visit: !tile.visit, %memory: memref<i1>) {
+  %m = tile.mask %d at %visit : !tile.fragment<64x64xf32> where {
+  ^bb0(%q: index, %k: index):
+    // mask_c2
+    // expected-error @below {{cannot stand in the scalar region of 'tile.mask'}}
+    %b = memref.load %memory[] : memref<i1>
+    tile.yield %b : i1
+  }
+  return
+}
+
+// -----
+
+func.func @f(%visit: !tile.visit, %memory: memref<i1>) {
+  %any = tile.any at %visit where {
+  ^bb0(%q: index, %k: index):
+    // any_c2
+    // expected-error @below {{cannot stand in the scalar region of 'tile.any'}}
+    %b = memref.load %memory[] : memref<i1>
+    tile.yield %b : i1
+  } : !tile.fragment<1x1xi1>
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %n: f64, %memory: memref<f32>) {
+  tile.select top_k %n cells (0, 64) scratch 0 to buffer 1 of %item where {
+  ^bb0(%q: index, %k: index):
+    // select_c2
+    // expected-error @below {{cannot stand in the scalar region of 'tile.select'}}
+    %x = memref.load %memory[] : memref<f32>
+    %true = arith.constant true
+    tile.yield %x, %true : f32, i1
+  }
+  return
+}
