@@ -64,6 +64,8 @@ class Session {
 public:
   explicit Session(const CompileOptions &options)
       : options(options), context(mlir::MLIRContext::Threading::DISABLED) {
+    // Diagnostics are for those who write patterns: their text is cited, not the IR.
+    context.printOpOnDiagnostic(false);
     context.loadDialect<ir::SkimDialect, tile::TileDialect, mlir::affine::AffineDialect,
                         mlir::arith::ArithDialect, mlir::math::MathDialect>();
     mlir::DialectRegistry registry;

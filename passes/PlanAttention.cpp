@@ -56,7 +56,8 @@ public:
         return failure();
     Value sink;
     if (auto clause = pattern.getClause<ir::SinkLogitOp>())
-      sink = orMinusInfinity(builder, clause.getLoc(), program.scalars().uniform(clause.getValue()));
+      sink =
+          orMinusInfinity(builder, clause.getLoc(), program.scalars().uniform(clause.getValue()));
     tile::FinishOp::create(builder, loc, program.item(), state, sink);
     return success();
   }
@@ -134,8 +135,8 @@ private:
 
   /// A logit that is undefined or not a number weighs nothing.
   static Value orMinusInfinity(OpBuilder &builder, mlir::Location loc, const Scalar &logit) {
-    Value counts = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD, logit.value,
-                                         logit.value);
+    Value counts =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD, logit.value, logit.value);
     if (logit.defined)
       counts = arith::AndIOp::create(builder, loc, counts, logit.defined);
     Value nothing = arith::ConstantOp::create(
@@ -201,8 +202,7 @@ private:
     mlir::FailureOr<Formula> entries = restEntries(formulas, rest, keep().getSet());
     if (failed(entries))
       return failure();
-    mlir::FailureOr<TileVisits> visits =
-        computeTileVisits(rest.getLoc(), *entries, shape, formulas.symbols());
+    mlir::FailureOr<TileVisits> visits = restVisits(formulas, rest, *entries, shape);
     if (failed(visits))
       return failure();
     ProgramBuilder::Visible visible = program.materialize(formulas);

@@ -66,7 +66,7 @@ struct PlanRestPass : impl::PlanRestBase<PlanRestPass> {
                         mlir::FailureOr<Formula> entries = restEntries(formulas, rest, kept);
                         if (failed(entries))
                           return failure();
-                        return computeTileVisits(loc, *entries, shape, formulas.symbols());
+                        return restVisits(formulas, rest, *entries, shape);
                       });
     if (closedForm)
       return success();

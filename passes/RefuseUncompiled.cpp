@@ -55,16 +55,17 @@ struct RefuseUncompiledPass : impl::RefuseUncompiledBase<RefuseUncompiledPass> {
   }
 
   mlir::LogicalResult check(ir::PatternOp pattern) {
-    // The last step of a computation says more than the operands that it starts from.
+    // One error: the first product says most about a pattern, the operands it starts from least.
+    auto weight = [](mlir::Operation *op) {
+      return llvm::isa<ir::DotOp>(op) ? 2 : llvm::isa<ir::OperandOp, ir::InputOp>(op) ? 0 : 1;
+    };
     mlir::Operation *found = nullptr;
     for (mlir::Operation *op : neededOperations(pattern)) {
       if (isUnservedDiagonal(op, pattern.getNoncausal()))
         return op->emitError("the cpu target does not compile a selection over 'q - k' ")
                << (pattern.getNoncausal() ? "in a noncausal pattern" : "for each query block")
                << " yet; run the pattern with '--device reference'";
-      if (missing(op).empty())
-        continue;
-      if (!found || llvm::isa<ir::OperandOp, ir::InputOp>(found))
+      if (!missing(op).empty() && (!found || weight(op) > weight(found)))
         found = op;
     }
     if (found)

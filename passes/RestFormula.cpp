@@ -67,9 +67,7 @@ FailureOr<Formula> restEntries(PatternFormula &formulas, ir::RestMeanOp rest, ml
     covered = replaceKey(*covered, block * keys);
   }
 
-  SmallVector<Formula> conditions = {
-      Formula::negation(*covered),
-      formulas.atLeastZero({q - base, end - 1 - q, block, end - 1 - block * keys})};
+  SmallVector<Formula> conditions = {Formula::negation(*covered)};
   if (!formulas.isNoncausal()) {
     // The first row of the tile sees the last key of the block.
     SmallVector<Formula> seen;
@@ -79,6 +77,17 @@ FailureOr<Formula> restEntries(PatternFormula &formulas, ir::RestMeanOp rest, ml
     conditions.push_back(Formula::disjunction(seen));
   }
   return Formula::conjunction(conditions);
+}
+
+FailureOr<TileVisits> restVisits(PatternFormula &formulas, ir::RestMeanOp rest,
+                                 const Formula &entries, TileShape shape) {
+  AffineExpr q = formulas.query(), block = formulas.key();
+  AffineExpr end = formulas.symbol(PatternFormula::kKvLength);
+  Formula exists =
+      formulas.atLeastZero({q - formulas.symbol(PatternFormula::kBase), end - 1 - q, block,
+                            end - 1 - block * static_cast<int64_t>(rest.getKey())});
+  return computeTileVisits(rest.getLoc(), Formula::conjunction({entries, exists}), shape,
+                           formulas.symbols());
 }
 
 } // namespace skim

@@ -14,9 +14,13 @@ inline constexpr llvm::StringLiteral kPooledValuesAttr = "tile.pooled_values";
 inline constexpr llvm::StringLiteral kCoveredAttr = "tile.covered";
 
 /// The entries of `rest` beside the set `kept`, over the query position and the number of a block
-/// of keys in place of the key position. Rows and blocks that do not exist have none.
+/// of keys in place of the key position. Says nothing about rows and blocks that do not exist.
 mlir::FailureOr<Formula> restEntries(PatternFormula &formulas, ir::RestMeanOp rest,
                                      mlir::Value kept);
+
+/// Their tiles, in closed form.
+mlir::FailureOr<TileVisits> restVisits(PatternFormula &formulas, ir::RestMeanOp rest,
+                                       const Formula &entries, TileShape shape);
 
 } // namespace skim
 
