@@ -18,15 +18,18 @@ public:
   int64_t rowBlock() const {
     return static_cast<int64_t>(target.lanes) * target.vectorsInRegisters;
   }
+  /// Both products work on whole blocks of rows, the softmax on whole vectors.
   int64_t paddedRows(int64_t rows) const {
-    return llvm::alignTo(rows, std::max<int64_t>(rowBlock(), target.rowsInRegisters));
+    return llvm::alignTo(
+        std::max(llvm::alignTo(rows, rowBlock()), llvm::alignTo(rows, target.rowsInRegisters)),
+        target.lanes);
   }
   int64_t paddedKeys(int64_t keys) const { return llvm::alignTo(keys, target.keysInRegisters); }
   int64_t paddedColumns(int64_t columns) const { return llvm::alignTo(columns, target.lanes); }
 
   /// Queries are stored transposed: [head_dim][rows].
   mlir::MemRefType queries(tile::SharedType type) const {
-    return f32(type.getContext(), {type.getColumns(), paddedRows(type.getRows())});
+    return f32(type.getContext(), {type.getColumns(), spread(paddedRows(type.getRows()))});
   }
   /// [keys][head_dim]
   mlir::MemRefType keys(tile::SharedType type) const {
@@ -34,11 +37,12 @@ public:
   }
   /// [keys][value_dim]
   mlir::MemRefType values(tile::SharedType type) const {
-    return f32(type.getContext(), {type.getRows(), paddedColumns(type.getColumns())});
+    return f32(type.getContext(), {type.getRows(), spread(paddedColumns(type.getColumns()))});
   }
   /// Scores and probabilities are stored key by key: [keys][rows].
   mlir::MemRefType scores(tile::FragmentType type) const {
-    return f32(type.getContext(), {paddedKeys(type.getColumns()), paddedRows(type.getRows())});
+    return f32(type.getContext(),
+               {paddedKeys(type.getColumns()), spread(paddedRows(type.getRows()))});
   }
   /// Accumulators [rows][value_dim], then maxima, sums and due scales, one a row each.
   mlir::MemRefType state(tile::StateType type) const {
@@ -51,6 +55,11 @@ public:
   int64_t scales(tile::StateType type) const { return sums(type) + paddedRows(type.getRows()); }
 
 private:
+  /// A register block walks down a few columns. At a distance of many cache lines in a power of
+  /// two, the lines of all rows would fall into few sets of the first-level cache: one more line
+  /// spreads them.
+  static int64_t spread(int64_t columns) { return columns % 64 == 0 ? columns + 16 : columns; }
+
   static mlir::MemRefType f32(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape) {
     return mlir::MemRefType::get(shape, mlir::Float32Type::get(context));
   }

@@ -16,8 +16,8 @@ static constexpr const char *arm = "aarch64-unknown-linux-gnu";
 // other operand and one broadcast.
 static const Target allTargets[] = {
     {"x86-64-v2", x86, "x86-64-v2", 4, 16, false, false, 4, 4, 2},
-    {"x86-64-v3", x86, "x86-64-v3", 8, 16, true, true, 4, 4, 2},
-    {"x86-64-v4", x86, "x86-64-v4", 16, 32, true, true, 8, 8, 2},
+    {"x86-64-v3", x86, "x86-64-v3", 8, 16, true, true, 6, 6, 2},
+    {"x86-64-v4", x86, "x86-64-v4", 16, 32, true, true, 6, 6, 2},
     {"aarch64", arm, "generic", 4, 32, true, true, 8, 8, 2},
 };
 

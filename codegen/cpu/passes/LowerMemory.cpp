@@ -39,7 +39,8 @@ static LogicalResult lower(tile::LoadQueriesOp op, const Target &target) {
   Value data =
       code.offset(loadArgument(code, arguments, Argument::QueryData), code.mul(head, bytes));
   Value token = firstTokenOfTile(code, *item);
-  code.loop(code.index(0), code.index(type.getDimSize(1)), 1, [&](Value row) {
+  Value rows = code.index(Layout(target).paddedRows(op.getQueries().getType().getRows()));
+  code.loop(code.index(0), rows, 1, [&](Value row) {
     Value exists = code.logicalAnd(code.lessOrEqual(item->getRowsBegin(), row),
                                    code.less(row, item->getRowsEnd()));
     code.ifElse(
@@ -109,9 +110,9 @@ static LogicalResult lower(tile::IssueLoadOp op, const Target &target) {
       code.loop(code.index(0), code.index(columns), 1,
                 [&](Value column) { code.storeScalar(zero, buffer, {j, column}); });
     });
-  } else if (columns < type.getDimSize(1)) {
+  } else if (columns < layout.paddedColumns(columns)) {
     code.loop(code.index(0), visit->getCount(), 1, [&](Value j) {
-      code.loop(code.index(columns), code.index(type.getDimSize(1)), 1,
+      code.loop(code.index(columns), code.index(layout.paddedColumns(columns)), 1,
                 [&](Value column) { code.storeScalar(zero, buffer, {j, column}); });
     });
   }

@@ -12,9 +12,9 @@ func.func @memory(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %masked
   // Queries are stored transposed; rows that do not exist are 0.
   // CHECK: scf.if
   // CHECK: arith.shli
-  // CHECK: memref.store %{{.*}}[%[[D:.*]], %[[ROW:.*]]] : memref<32x64xf32>
+  // CHECK: memref.store %{{.*}}[%[[D:.*]], %[[ROW:.*]]] : memref<32x72xf32>
   // CHECK: } else {
-  // CHECK: memref.store %{{.*}} : memref<32x64xf32>
+  // CHECK: memref.store %{{.*}} : memref<32x72xf32>
   %queries = tile.load_queries %item : !tile.shared<64x32xf32>
 
   // Runs of tokens in one page, copied in vectors; then the page after.
@@ -23,7 +23,7 @@ func.func @memory(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %masked
   // CHECK: arith.divsi
   // CHECK: scf.for
   // CHECK: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<8xi16>
-  // CHECK: vector.store %{{.*}} : memref<64x32xf32>, vector<8xf32>
+  // CHECK: vector.store %{{.*}} : memref<66x32xf32>, vector<8xf32>
   %keys, %kt = tile.issue_load keys %visit : !tile.shared<64x32xf32>
 
   // 20 columns: two vectors, four elements, and padding to 24.

@@ -12,13 +12,13 @@ func.func @scores(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %masked
       lengths(%i, %i) rows(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
   %visit = tile.visit_record of %item keys(%i, %i) masked(%masked) source #tile.source<tokens>
 
-  // CHECK: %[[TILE:.*]] = builtin.unrealized_conversion_cast %[[SCORES]] : !tile.fragment<64x64xf32> to memref<64x64xf32>
+  // CHECK: %[[TILE:.*]] = builtin.unrealized_conversion_cast %[[SCORES]] : !tile.fragment<64x64xf32> to memref<66x72xf32>
   // CHECK: scf.for
   // Positions beyond the existing rows repeat existing ones.
   // CHECK: %[[ROWS:.*]] = arith.minsi %{{.*}} : vector<8xindex>
   // CHECK: scf.for %[[J:.*]] =
   // CHECK: %[[KEY:.*]] = arith.addi %{{.*}}, %[[J]] : index
-  // CHECK: vector.load %[[TILE]][%[[J]], %{{.*}}] : memref<64x64xf32>, vector<8xf32>
+  // CHECK: vector.load %[[TILE]][%[[J]], %{{.*}}] : memref<66x72xf32>, vector<8xf32>
   %e = tile.map_scores %scores at %visit : !tile.fragment<64x64xf32> {
   ^bb0(%s: f32, %q: index, %k: index):
     // CHECK: arith.index_cast %[[KEY]] : index to i64
