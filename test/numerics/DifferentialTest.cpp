@@ -1,6 +1,8 @@
 // Random well-typed programs x shapes: the CPU target against the reference.
 //
-// SKIM_NUMERICS_PROGRAMS says how many programs (400), SKIM_NUMERICS_SEED the first seed (1).
+// SKIM_NUMERICS_PROGRAMS says how many programs in all (400), SKIM_NUMERICS_SEED the first seed
+// (1). Two shards, even and odd seeds, can run side by side.
+#include "codegen/cpu/Target.h"
 #include "test/numerics/CpuRun.h"
 
 #include <gtest/gtest.h>
@@ -35,12 +37,29 @@ Layout layoutFor(const Case &c) {
   return layout;
 }
 
-TEST(Differential, RandomProgramsAgreeWithTheReference) {
+/// The processors that this machine can stand for, the best one first and most often.
+std::vector<std::string> targetsOfThisMachine() {
+  std::vector<std::string> names = {"cpu"};
+  for (const cpu::Target &target : cpu::targets())
+    if (cpu::hostRuns(target))
+      names.insert(names.end(), {"cpu", target.name.str()});
+  return names;
+}
+
+constexpr uint64_t kShards = 2;
+
+class Differential : public testing::TestWithParam<uint64_t> {};
+
+TEST_P(Differential, RandomProgramsAgreeWithTheReference) {
   uint64_t count = fromEnvironment("SKIM_NUMERICS_PROGRAMS", 400);
   uint64_t first = fromEnvironment("SKIM_NUMERICS_SEED", 1);
+  std::vector<std::string> targets = targetsOfThisMachine();
   double compileSeconds = 0, runSeconds = 0, referenceSeconds = 0;
-  uint64_t attended = 0, mismatches = 0;
+  uint64_t attended = 0, mismatches = 0, programs = 0;
   for (uint64_t seed = first; seed != first + count; ++seed) {
+    if (seed % kShards != GetParam())
+      continue;
+    ++programs;
     Case c = generateCase(Profile::staticAndInputs, seed);
     auto start = std::chrono::steady_clock::now();
     ReferenceRun expected = runOnReference(c);
@@ -48,7 +67,10 @@ TEST(Differential, RandomProgramsAgreeWithTheReference) {
     ASSERT_TRUE(expected.ok) << expected.message << "\n" << c.describe();
 
     start = std::chrono::steady_clock::now();
-    Expected<Kernel> kernel = compileCase(c);
+    CompileOptions options = optionsFor(c);
+    options.target = targets[seed / kShards % targets.size()];
+    Expected<Kernel> kernel =
+        Compiler().compile(Pattern::fromText(c.program, "case.skim"), options);
     compileSeconds += secondsSince(start);
     std::string difference;
     if (!kernel) {
@@ -67,15 +89,17 @@ TEST(Differential, RandomProgramsAgreeWithTheReference) {
     }
     if (!difference.empty()) {
       ++mismatches;
-      ADD_FAILURE() << difference << "\n" << c.describe();
+      ADD_FAILURE() << difference << "\ntarget " << options.target << ", " << c.describe();
       if (mismatches == 10)
         FAIL() << "stopped after 10 mismatches, at seed " << seed;
     }
   }
   // A generator that writes empty patterns alone would test nothing.
-  EXPECT_GT(attended, count);
-  std::cout << count << " programs: compile " << compileSeconds << " s, run " << runSeconds
+  EXPECT_GT(attended, programs);
+  std::cout << programs << " programs: compile " << compileSeconds << " s, run " << runSeconds
             << " s, reference " << referenceSeconds << " s; " << attended << " pairs kept\n";
 }
+
+INSTANTIATE_TEST_SUITE_P(Shards, Differential, testing::Range<uint64_t>(0, kShards));
 
 } // namespace

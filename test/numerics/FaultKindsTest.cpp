@@ -210,4 +210,27 @@ TEST(FaultKinds, K12StatesMergeInAnyOrder) {
   }
 }
 
+TEST(FaultKinds, K12LogSumExpFarFromZero) {
+  for (double logit : {88.9, -1e4, 1e4}) {
+    Case c = makeCase("pattern p(x: f32 = 0) { keep q - k < 9\n logit s * 0.0 + x }", {{30, 40}},
+                      {.heads = 2, .kvHeads = 1});
+    c.problem.parameters["x"] = {float(logit)};
+    EXPECT_EQ(checkCase(c), "") << logit;
+  }
+}
+
+TEST(FaultKinds, LabelsThatNoArmListsAreRefused) {
+  Case c = makeCase("pattern p(kind: index[head] = 0) {\n"
+                    "  keep match kind { 0: k < 4  1: q - k < 4 }\n}",
+                    {{9, 9}}, {.heads = 2, .kvHeads = 1});
+  c.problem.parameters["kind"] = {0, 1};
+  EXPECT_EQ(checkCase(c), "");
+  c.problem.parameters["kind"] = {0, 2};
+  Expected<Kernel> kernel = compileCase(c);
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  CpuResult result = runOnCpu(*kernel, c, {});
+  EXPECT_EQ(result.status.code(), StatusCode::InvalidArgument);
+  EXPECT_NE(result.status.message().find("kind"), std::string::npos) << result.status.message();
+}
+
 } // namespace
