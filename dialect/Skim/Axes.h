@@ -35,6 +35,7 @@ struct Axes {
   Axes withHead(HeadAxis newHead) const { return {newHead, query, key, diagonal}; }
 
   friend bool operator==(const Axes &, const Axes &) = default;
+  // The name that llvm::hash_combine looks up. NOLINTNEXTLINE(readability-identifier-naming)
   friend llvm::hash_code hash_value(const Axes &axes) {
     return llvm::hash_combine(static_cast<int>(axes.head), axes.query, axes.key, axes.diagonal);
   }

@@ -2,6 +2,7 @@
 #include "dialect/Skim/TypeRules.h"
 
 #include "mlir/IR/AffineExpr.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 #include <numeric>
 
@@ -16,11 +17,13 @@ static FailureOr<int64_t> meetBlocks(int64_t lhs, int64_t rhs, std::string (*nam
   if (lhs == 0)
     return rhs;
   why.message = "expected equal block sizes but got '" + name(lhs) + "' and '" + name(rhs) + "'";
-  int64_t common = std::lcm(lhs, rhs);
-  bool divides = common == lhs || common == rhs;
-  why.suggestion =
-      (divides ? "coarsen the finer side with 'into: " : "coarsen both sides with 'into: ") +
-      name(common) + "'";
+  std::optional<int64_t> common = llvm::checkedMul(lhs / std::gcd(lhs, rhs), rhs);
+  if (common) {
+    bool divides = *common == lhs || *common == rhs;
+    why.suggestion =
+        (divides ? "coarsen the finer side with 'into: " : "coarsen both sides with 'into: ") +
+        name(*common) + "'";
+  }
   return failure();
 }
 
@@ -96,6 +99,21 @@ static Axes getAxes(AffineExpr expr, unsigned numSymbols) {
       return {HeadAxis::None, 0, 0, true};
   }
   return {HeadAxis::None, getBlock(expr, 0), getBlock(expr, 1), false};
+}
+
+bool skim::ir::isQuasiAffine(AffineExpr expr) {
+  if (!expr.isPureAffine())
+    return false;
+  bool dividesByPositive = true;
+  expr.walk([&](AffineExpr part) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(part);
+    if (!binary || binary.getKind() == AffineExprKind::Add ||
+        binary.getKind() == AffineExprKind::Mul)
+      return;
+    auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    dividesByPositive &= divisor && divisor.getValue() > 0;
+  });
+  return dividesByPositive;
 }
 
 Axes skim::ir::getAxes(AffineMap map) {

@@ -47,9 +47,9 @@ LogicalResult AffineSetOp::verify() {
            << set.getNumSymbols() << " symbols";
   // affine_set_c2
   for (AffineExpr expr : set.getConstraints())
-    if (!expr.isPureAffine())
+    if (!isQuasiAffine(expr))
       return emitOpError(
-          "expected quasi-affine constraints: factors and divisors must be constants");
+          "expected quasi-affine constraints: factors must be constants, divisors positive ones");
   // affine_set_c3
   return expectSetOrFiner(*this, inferAffineSet(set, getSymbols()));
 }

@@ -11,7 +11,7 @@ def Skim_AffineSetOp : SkimValueOp<"affine_set"> {
 
     Constraints:
     - `affine_set_c1`: the integer set has the dimensions (q, k) and one symbol for each operand;
-    - `affine_set_c2`: factors, divisors and moduli are constants;
+    - `affine_set_c2`: factors are constants, divisors and moduli positive constants;
     - `affine_set_c3`: the result has the granularity of the constraints, in their coarsest blocks, and the head axis that covers the symbols, or is finer.
 
     Example:

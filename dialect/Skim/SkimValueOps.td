@@ -53,7 +53,7 @@ def Skim_PositionOp : SkimValueOp<"position"> {
 
     Constraints:
     - `position_c1`: the map has the dimensions (q, k), one result, and one symbol for each operand;
-    - `position_c2`: factors, divisors and moduli are constants;
+    - `position_c2`: factors are constants, divisors and moduli positive constants;
     - `position_c3`: the result has the axes that the expression depends on, in its coarsest blocks (`q floordiv 128` has the axis `q / 128`,
       and an expression of q - k the axis `q - k`), and the head axis that covers its symbols.
 

@@ -2,6 +2,7 @@
 #include "dialect/Skim/TypeRules.h"
 
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace skim::ir;
@@ -148,11 +149,14 @@ static LogicalResult checkCoarsening(int64_t from, int64_t to, std::string (*nam
   if (from == 0)
     return violate(why, "the map has no axis to coarsen into '" + name(to) + "'");
   // reduce_c1
-  if (to % from != 0)
+  if (to % from != 0) {
+    std::optional<int64_t> multiple = llvm::checkedMul(from, to / from + 1);
     return violate(why,
                    "cannot coarsen '" + name(from) + "' into '" + name(to) +
                        "': " + llvm::Twine(from) + " does not divide " + llvm::Twine(to),
-                   "choose a multiple, such as '" + name(from * (to / from + 1)) + "'");
+                   multiple ? "choose a multiple, such as '" + name(*multiple) + "'"
+                            : std::string());
+  }
   return success();
 }
 

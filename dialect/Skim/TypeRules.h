@@ -34,6 +34,8 @@ mlir::FailureOr<Axes> meetAxes(const Axes &lhs, const Axes &rhs, RuleViolation &
 /// The coarsest cells on which both are constant. Always exists.
 Axes refineAxes(const Axes &lhs, const Axes &rhs);
 
+/// Sums of products with constants, and of quotients and remainders by positive constants.
+bool isQuasiAffine(mlir::AffineExpr expr);
 /// On what a quasi-affine expression of (q, k) and symbols depends, in its coarsest blocks; no head
 /// axis.
 Axes getAxes(mlir::AffineMap map);

@@ -83,9 +83,9 @@ LogicalResult PositionOp::verify() {
            << getSymbols().size() << " symbols but got " << map.getNumDims() << " dimensions, "
            << map.getNumResults() << " results and " << map.getNumSymbols() << " symbols";
   // position_c2
-  if (!map.getResult(0).isPureAffine())
+  if (!isQuasiAffine(map.getResult(0)))
     return emitOpError(
-        "expected a quasi-affine expression: factors and divisors must be constants");
+        "expected a quasi-affine expression: factors must be constants, divisors positive ones");
   // position_c3
   return expectType(*this, getType(), inferPosition(map, getSymbols()));
 }

@@ -214,8 +214,14 @@ skim.attend @nowhere {query_heads = 2, kv_heads = 2, head_dim = 64, value_dim = 
 
 // position_c2
 %n = skim.constant 4 : index -> !skim.map<: index>
-// expected-error @+1 {{expected a quasi-affine expression: factors and divisors must be constants}}
+// expected-error @+1 {{expected a quasi-affine expression: factors must be constants, divisors positive ones}}
 %0 = skim.position affine_map<(q, k)[s0] -> (q floordiv s0)> (%n) : (!skim.map<: index>) -> !skim.map<q : index>
+
+// -----
+
+// position_c2
+// expected-error @+1 {{expected a quasi-affine expression: factors must be constants, divisors positive ones}}
+%0 = skim.position affine_map<(q, k) -> (q mod 0)> () : () -> !skim.map<q : index>
 
 // -----
 
@@ -299,6 +305,14 @@ skim.attend @nowhere {query_heads = 2, kv_heads = 2, head_dim = 64, value_dim = 
 // expected-error @+2 {{axis 'q - k' does not meet 'k / 16'}}
 // expected-note @+1 {{distances meet positions at token granularity}}
 %0 = skim.dot %a, %b visible all : (!skim.map<q - k : vec>, !skim.map<k / 16 : vec>) -> !skim.map<q, k : f32>
+
+// -----
+
+// The common multiple of these blocks does not fit in 64 bits.
+%a = skim.input "a" : !skim.map<q / 9223372036854775807 : vec>
+%b = skim.input "b" : !skim.map<q / 9223372036854775806 : vec>
+// expected-error @+1 {{expected equal block sizes but got 'q / 9223372036854775807' and 'q / 9223372036854775806'}}
+%0 = skim.dot %a, %b visible all : (!skim.map<q / 9223372036854775807 : vec>, !skim.map<q / 9223372036854775806 : vec>) -> !skim.map<q : f32>
 
 // -----
 
@@ -495,8 +509,14 @@ skim.attend @nowhere {query_heads = 2, kv_heads = 2, head_dim = 64, value_dim = 
 
 // affine_set_c2
 %n = skim.constant 4 : index -> !skim.map<: index>
-// expected-error @+1 {{expected quasi-affine constraints: factors and divisors must be constants}}
+// expected-error @+1 {{expected quasi-affine constraints: factors must be constants, divisors positive ones}}
 %0 = skim.affine_set affine_set<(q, k)[s0] : (q mod s0 == 0)> (%n) : (!skim.map<: index>) -> !skim.set<q>
+
+// -----
+
+// affine_set_c2
+// expected-error @+1 {{expected quasi-affine constraints: factors must be constants, divisors positive ones}}
+%0 = skim.affine_set affine_set<(q, k) : (k floordiv -2 >= 0)> () : () -> !skim.set<k>
 
 // -----
 
