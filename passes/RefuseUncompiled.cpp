@@ -39,12 +39,22 @@ llvm::StringRef missing(mlir::Operation *op) {
   return {};
 }
 
-/// Selections over distances have one row of distances from 0 on for all rows of the call.
-bool isUnservedDiagonal(mlir::Operation *op, bool noncausal) {
-  if (!llvm::isa<ir::TopKOp, ir::TopPOp, ir::InputListOp>(op))
-    return false;
-  ir::Axes axes = llvm::cast<ir::SetType>(op->getResult(0).getType()).getAxes();
-  return axes.diagonal && (noncausal || axes.query != 0);
+/// Why an operation over distances is not compiled; empty for one that is. Selections have one row
+/// of distances from 0 on for all rows of the call.
+std::string unservedDistances(mlir::Operation *op, bool noncausal) {
+  ir::Axes axes;
+  if (auto input = llvm::dyn_cast<ir::InputOp>(op))
+    axes = llvm::cast<ir::MapType>(input.getType()).getAxes();
+  else if (llvm::isa<ir::TopKOp, ir::TopPOp, ir::InputListOp>(op))
+    axes = llvm::cast<ir::SetType>(op->getResult(0).getType()).getAxes();
+  if (!axes.diagonal)
+    return {};
+  if (axes.query != 0)
+    return llvm::isa<ir::InputOp>(op) ? "an input over '" + toString(axes) + "'"
+                                      : "a selection over 'q - k' for each query block";
+  if (noncausal && !llvm::isa<ir::InputOp>(op))
+    return "a selection over 'q - k' in a noncausal pattern";
+  return {};
 }
 
 struct RefuseUncompiledPass : impl::RefuseUncompiledBase<RefuseUncompiledPass> {
@@ -61,10 +71,9 @@ struct RefuseUncompiledPass : impl::RefuseUncompiledBase<RefuseUncompiledPass> {
     };
     mlir::Operation *found = nullptr;
     for (mlir::Operation *op : neededOperations(pattern)) {
-      if (isUnservedDiagonal(op, pattern.getNoncausal()))
-        return op->emitError("the cpu target does not compile a selection over 'q - k' ")
-               << (pattern.getNoncausal() ? "in a noncausal pattern" : "for each query block")
-               << " yet; run the pattern with '--device reference'";
+      if (std::string distances = unservedDistances(op, pattern.getNoncausal()); !distances.empty())
+        return op->emitError("the cpu target does not compile ")
+               << distances << " yet; run the pattern with '--device reference'";
       if (!missing(op).empty() && (!found || weight(op) > weight(found)))
         found = op;
     }

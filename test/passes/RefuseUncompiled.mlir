@@ -56,3 +56,26 @@ skim.pattern @far attributes {noncausal} {
   skim.keep %best : !skim.set<q - k>
 }
 skim.attend @far {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+skim.pattern @biased {
+  // expected-error @+1 {{the cpu target does not compile an input over 'q / 128, q - k' yet}}
+  %x = skim.input "bias" : !skim.map<q / 128, q - k : bool>
+  %s = skim.as_set %x : !skim.map<q / 128, q - k : bool> -> !skim.set<q / 128, q - k>
+  skim.keep %s : !skim.set<q / 128, q - k>
+}
+skim.attend @biased {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+skim.pattern @per_block {
+  %d = skim.position affine_map<(q, k) -> (q - k)> () : () -> !skim.map<q - k : index>
+  %w = skim.input "weight" : !skim.map<q / 128 : index>
+  %x = skim.mul %d, %w : (!skim.map<q - k : index>, !skim.map<q / 128 : index>) -> !skim.map<q / 128, q - k : index>
+  %n = skim.constant 16 : index -> !skim.map<: index>
+  // expected-error @+1 {{the cpu target does not compile a selection over 'q - k' for each query block yet}}
+  %best = skim.top_k %x, %n : (!skim.map<q / 128, q - k : index>, !skim.map<: index>) -> !skim.set<q / 128, q - k>
+  skim.keep %best : !skim.set<q / 128, q - k>
+}
+skim.attend @per_block {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
