@@ -20,6 +20,7 @@ struct Scene {
   std::vector<float> vCache = std::vector<float>(6 * 4 * 2 * 8);
   std::vector<int32_t> blockTable = {5, 2, -1, 0, 1, 3};
   std::vector<uint8_t> kept = std::vector<uint8_t>(4 * 8 * 9, 9);
+  std::vector<float> room = std::vector<float>(1024);
   std::vector<int32_t> numbers = std::vector<int32_t>(64);
   skim_statistics statistics = {-1, -1, -1, -1};
 
@@ -298,7 +299,10 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"outInQ", [](Scene &s) { s.operands.out.data = s.operands.q.data; },
               "out: expected memory of its own but got memory that overlaps q"},
         Fault{"outEndsInK",
-              [](Scene &s) { s.operands.out.data = static_cast<float *>(s.operands.k.data) - 255; },
+              [](Scene &s) {
+                s.operands.out.data = s.room.data(); // 256 elements
+                s.operands.k.data = s.room.data() + 255;
+              },
               "out: expected memory of its own but got memory that overlaps k"},
         Fault{"outInV", [](Scene &s) { s.operands.out.data = s.operands.v.data; },
               "out: expected memory of its own but got memory that overlaps v"},
