@@ -62,10 +62,10 @@ Expected<int64_t> evaluate(const ShapeExpr &expr, const ShapeValues &values) {
   if (expr.operands.size() != 2)
     return Status(StatusCode::InvalidArgument, "shape expression: expected 2 operands but got " +
                                                    std::to_string(expr.operands.size()));
-  const Expected<int64_t> left = evaluate(expr.operands[0], values);
+  Expected<int64_t> left = evaluate(expr.operands[0], values);
   if (!left)
     return left;
-  const Expected<int64_t> right = evaluate(expr.operands[1], values);
+  Expected<int64_t> right = evaluate(expr.operands[1], values);
   if (!right)
     return right;
   const int64_t lhs = *left;

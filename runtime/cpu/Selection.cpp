@@ -15,10 +15,8 @@ uint32_t sortKey(float score) {
 
 /// How many cells to take of those that exist: ceil with a tolerance, clamped.
 int64_t cellCount(double x, int64_t existing) {
-  if (std::isinf(x) && x > 0)
-    return existing;
   const double n = std::ceil(x - 1e-6 * std::max(1.0, x));
-  if (!(n > 0)) // also where x is undefined
+  if (!(n > 0)) // also where it is undefined: x is NaN or infinite
     return 0;
   return n < static_cast<double>(existing) ? static_cast<int64_t>(n) : existing;
 }
@@ -100,6 +98,6 @@ int64_t skim_select_top_p(const float *scores, int64_t count, double mass, uint8
   do {
     sum += contribution(taken);
     selected[order[taken++]] = 1;
-  } while (taken < existing && sum < target);
+  } while (taken < existing && !(sum >= target));
   return taken;
 }

