@@ -26,13 +26,16 @@ ByteRange rangeOf(std::span<const std::byte> bytes) {
 
 } // namespace
 
-Status checkAliasing(const Operands &operands, const TensorView &kept,
-                     std::span<const std::byte> statistics, std::span<const std::byte> workspace) {
-  const std::array<NamedRange, 5> results = {{{{"", "out"}, byteRange(operands.out)},
-                                              {{"", "lse"}, byteRange(operands.lse)},
-                                              {{"", "kept"}, byteRange(kept)},
-                                              {{"", "statistics"}, rangeOf(statistics)},
-                                              {{"", "workspace"}, rangeOf(workspace)}}};
+Status checkAliasing(const Operands &operands, const RunOptions &options,
+                     std::span<const std::byte> workspace) {
+  const std::span<const skim_statistics> statistics(options.statistics, options.statistics ? 1 : 0);
+  const std::array<NamedRange, 6> results = {
+      {{{"", "out"}, byteRange(operands.out)},
+       {{"", "lse"}, byteRange(operands.lse)},
+       {{"", "kept"}, byteRange(options.kept)},
+       {{"", "statistics"}, rangeOf(std::as_bytes(statistics))},
+       {{"", "kernel_seconds"}, rangeOf(std::as_bytes(options.kernelSeconds))},
+       {{"", "workspace"}, rangeOf(workspace)}}};
   const std::array<NamedRange, 7> arguments = {
       {{{"", "q"}, byteRange(operands.q)},
        {{"", "k"}, byteRange(operands.k)},

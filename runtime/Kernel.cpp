@@ -185,11 +185,9 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
   if (Status status = bindOperands(plan_->signature, operands, options.kept, *lengths, args);
       !status)
     return status;
-  const std::span<skim_statistics> statistics(options.statistics, options.statistics ? 1 : 0);
   const std::span<std::byte> used =
       workspaceMemory.first(static_cast<size_t>(plan.workspaceBytes()));
-  if (Status status = checkAliasing(operands, options.kept, std::as_bytes(statistics), used);
-      !status)
+  if (Status status = checkAliasing(operands, options, used); !status)
     return status;
 
   const Workspace workspace{used.data(), *plan.layout_};

@@ -6,6 +6,7 @@
 #include "runtime/WorkItems.h"
 
 #include <skim/Batch.h>
+#include <skim/Kernel.h>
 #include <skim/Operands.h>
 #include <skim/Status.h>
 #include <skim/abi.h>
@@ -23,10 +24,10 @@ Expected<BatchLengths> bindLengths(const Operands &operands, const BatchShape &s
 Status bindOperands(const Signature &signature, const Operands &operands, const TensorView &kept,
                     const BatchLengths &lengths, skim_kernel_args &args);
 
-/// Checks that no result (out, lse, kept, statistics, the workspace) shares memory with an
+/// Checks that no result (out, lse, those of the options, the workspace) shares memory with an
 /// argument or another result. The arguments have passed their own checks.
-Status checkAliasing(const Operands &operands, const TensorView &kept,
-                     std::span<const std::byte> statistics, std::span<const std::byte> workspace);
+Status checkAliasing(const Operands &operands, const RunOptions &options,
+                     std::span<const std::byte> workspace);
 
 } // namespace skim
 

@@ -312,6 +312,11 @@ INSTANTIATE_TEST_SUITE_P(
               "kept: expected memory of its own but got memory that overlaps kv_lens"},
         Fault{"lseInStarts", [](Scene &s) { s.operands.lse.data = s.problem.cuSeqlensKv.data(); },
               "lse: expected memory of its own but got memory that overlaps cu_seqlens_kv"},
+        Fault{"secondsInV",
+              [](Scene &s) {
+                s.options.kernelSeconds = {reinterpret_cast<double *>(s.problem.v.data()), 1};
+              },
+              "kernel_seconds: expected memory of its own but got memory that overlaps v"},
         Fault{"statisticsInQ",
               [](Scene &s) {
                 s.options.statistics = reinterpret_cast<skim_statistics *>(s.problem.q.data());

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <thread>
@@ -73,7 +74,7 @@ TEST(Run, K4_membersOfZeroLength) {
   }
 }
 
-int64_t itemsSeen = 0;
+std::atomic<int64_t> itemsSeen = 0;
 void countItems(const skim_kernel_args *, const skim_work_item *, int64_t, int64_t count) {
   itemsSeen += count;
 }
@@ -148,6 +149,22 @@ TEST(Run, K9_statisticsAreTheSumOverAllItems) {
                       {.statistics = &statistics}));
   EXPECT_EQ(statistics.pairs_kept, 4 * (20 * 21 / 2 + 48 + 49 + 50));
   EXPECT_EQ(statistics.tiles_visited, 0) << "the kernel reports none";
+}
+
+TEST(Run, kernelSecondsHaveOneEntryAKernel) {
+  Problem problem({{20, 20}});
+  LaunchPlan launchPlan = causalPlan({});
+  launchPlan.kernels.push_back({"keys", HeadAxis::KvHead, ItemAxis::Keys, kKeys});
+  const Kernel kernel = *Kernel::create(launchPlan, {causalAttention, countItems});
+  std::vector<double> seconds = {-1, -1};
+  ASSERT_TRUE(runOnce(kernel, problem.shape(), problem.operands(), {}, {.kernelSeconds = seconds}));
+  EXPECT_GT(seconds[0], 0);
+  EXPECT_GE(seconds[1], 0);
+
+  EXPECT_EQ(runOnce(kernel, problem.shape(), problem.operands(), {},
+                    {.kernelSeconds = std::span(seconds).first(1)})
+                .message(),
+            "kernel_seconds: expected one entry for each of the 2 kernels but got 1");
 }
 
 TEST(Run, K11_viewsOfPackedAndTransposedArraysGiveTheSame) {

@@ -51,8 +51,8 @@ struct RunOptions {
   const ThreadPool *pool = nullptr;
   /// Where not null, receives the sums over all work items.
   skim_statistics *statistics = nullptr;
-  /// Where not empty, one entry a kernel of the launch plan: receives its wall time.
-  std::span<double> kernelSeconds;
+  /// Where not empty, one entry a kernel of the launch plan: receives its wall time in seconds.
+  std::span<double> kernelSeconds = {};
   /// Result, optional, for debugging: u8[query_heads, tokens, keys] with keys at least the largest
   /// kv_len and stride 1. Receives 1 for each kept (query, key) pair and 0 elsewhere.
   /// Refused by kernels compiled without it.

@@ -51,10 +51,10 @@ struct Operands {
   TensorView lse =
       {}; ///< result, optional: f32[query_heads, tokens], natural logarithm, any strides
 
-  std::vector<NamedTensor> inputs;
+  std::vector<NamedTensor> inputs = {};
 
   /// Multiplies the products of queries and keys. Default 1 / sqrt(head_dim).
-  std::optional<double> softmaxScale;
+  std::optional<double> softmaxScale = {};
   /// The value of `layer` in the pattern.
   int64_t layer = 0;
 };
