@@ -150,7 +150,7 @@ MapPtr Evaluator::evaluateLinear(const CallExpr &call, Scope &scope) {
     return nullptr;
   const auto *name = dyn_cast<NameExpr>(arguments->positional[1]);
   auto found = name ? scope.inputs.find(name->name) : scope.inputs.end();
-  if (found == scope.inputs.end() || found->second->type.element != TypeSyntax::Element::Vec)
+  if (found == scope.inputs.end() || !found->second || found->second->type.element != TypeSyntax::Element::Vec)
     return fail(arguments->positional[1]->range, "expected a 'vec' input as weight");
   std::optional<Axes> axes = typeAxes(found->second->type, scope);
   if (!axes)

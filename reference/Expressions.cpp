@@ -6,6 +6,8 @@
 #include "llvm/Support/Casting.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <utility>
+
 using llvm::cast;
 using llvm::dyn_cast;
 using namespace skim::text;
@@ -82,7 +84,11 @@ MapPtr Evaluator::evaluateName(const NameExpr &name, Scope &scope) {
   if (auto found = scope.names.find(name.name); found != scope.names.end())
     return found->second;
   if (auto found = scope.inputs.find(name.name); found != scope.inputs.end()) {
-    MapPtr input = bindInput(*found->second, scope);
+    const Item *item = std::exchange(found->second, nullptr);
+    if (!item)
+      return fail(name.range, "type of the input '" + name.name + "' refers to itself");
+    MapPtr input = bindInput(*item, scope);
+    scope.inputs[name.name] = item;
     return input ? scope.names[name.name] = input : nullptr;
   }
   auto perHead = [&](HeadAxis axis) -> MapPtr {
