@@ -150,7 +150,8 @@ MapPtr Evaluator::evaluateLinear(const CallExpr &call, Scope &scope) {
     return nullptr;
   const auto *name = dyn_cast<NameExpr>(arguments->positional[1]);
   auto found = name ? scope.inputs.find(name->name) : scope.inputs.end();
-  if (found == scope.inputs.end() || !found->second || found->second->type.element != TypeSyntax::Element::Vec)
+  if (found == scope.inputs.end() || !found->second ||
+      found->second->type.element != TypeSyntax::Element::Vec)
     return fail(arguments->positional[1]->range, "expected a 'vec' input as weight");
   std::optional<Axes> axes = typeAxes(found->second->type, scope);
   if (!axes)
@@ -280,14 +281,9 @@ MapPtr Evaluator::evaluateReduction(const CallExpr &call, Reduction kind, Scope 
       return nullptr;
   }
   if (arguments->positional.size() == 2) {
-    // `mean(K, 128)`: the one axis of positions.
+    // `mean(K, 128)` is short for `mean(K, into: k / 128)`.
     std::optional<int64_t> block = evaluateConstant(*arguments->positional[1], scope);
-    if (!block)
-      return nullptr;
-    if ((target.query != 0) == (target.key != 0))
-      return fail(call.range, "expected a map over either 'q' or 'k'");
-    auto axis = target.query ? AxisName::Kind::Query : AxisName::Kind::Key;
-    if (!coarsenAxis(target, AxisName{axis, *block}, call.range))
+    if (!block || !coarsenAxis(target, AxisName{AxisName::Kind::Key, *block}, call.range))
       return nullptr;
   } else if (arguments->labelled["over"] == nullptr && arguments->labelled["into"] == nullptr) {
     return fail(call.range, "expected 'over:' or 'into:'");

@@ -1,6 +1,8 @@
 // Random sets that score Q and K.
 #include "PatternWriter.h"
 
+#include <algorithm>
+
 namespace skim::numerics {
 
 std::string PatternWriter::castVectors(const std::string &vectors) {
@@ -16,8 +18,9 @@ std::string PatternWriter::vectors(bool isQuery, int64_t &block) {
     operand = "last(Q, " + indexParameter(1, 80) + ")";
   operand = castVectors(operand);
   if (random.chance(0.5)) {
-    block = this->block();
-    operand = castVectors("mean(" + operand + ", " + std::to_string(block) + ")");
+    block = std::max<int64_t>(this->block(), 2);
+    std::string axis = isQuery ? "into: " + queryAxis(block) : blockSize(block);
+    operand = castVectors("mean(" + operand + ", " + axis + ")");
   }
   return operand;
 }

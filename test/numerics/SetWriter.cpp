@@ -101,7 +101,8 @@ std::string PatternWriter::indexMap(const Axes &axes, int depth) {
   case 3:
     return join({"(", lhs, " * ", std::to_string(random.between(2, 3)), ")"});
   case 4:
-    return join({"(", lhs, " / ", std::to_string(random.between(2, 9)), ")"});
+    // Not `k / 2` itself, which is a block index and meets only its like.
+    return join({"((", lhs, " + 1) / ", std::to_string(random.between(2, 9)), ")"});
   default:
     return join({"(", lhs, " % ", std::to_string(random.between(2, 9)), ")"});
   }

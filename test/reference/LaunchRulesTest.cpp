@@ -173,7 +173,7 @@ TEST(ReferenceRules, Rule16_RequestsDoNotDependOnTheBatch) {
 
 TEST(ReferenceRules, Rule16_ChunksGiveWhatTheWholePromptGives) {
   // No query axis is removed and none is lacking: blocks of 2 and chunks of 4.
-  const char *text = "pattern p { keep dot(mean(Q, 2), mean(K, 2)) > 0.2 or q - k < 3"
+  const char *text = "pattern p { keep dot(mean(Q, into: q / 2), mean(K, 2)) > 0.2 or q - k < 3"
                      "            rest mean(2, q / 4) }";
   Problem prompt = makeProblem(12, 12);
   Result whole = run(text, prompt);

@@ -47,7 +47,7 @@ TEST(ReferenceRules, Rule2_VisibleIsCausalAndWithinTheLength) {
 
 TEST(ReferenceRules, Rule2_AScoreCellNeedsEveryRowToSeeEveryKey) {
   // Cells (q / 2, k / 2): a diagonal block is not seen whole by its first row.
-  const char *text = "pattern p { keep dot(mean(Q, 2), mean(K, 2)) > 0 - 1000 }";
+  const char *text = "pattern p { keep dot(mean(Q, into: q / 2), mean(K, 2)) > 0 - 1000 }";
   EXPECT_THAT(keptBy(text, makeProblem(4, 4)), ElementsAre("0000", "0000", "1100", "1100"));
   // (q, k / 2): row 1 sees block 0 whole, row 2 does not see key 3.
   const char *pooled = "pattern p { keep dot(Q, mean(K, 2)) > 0 - 1000 }";
@@ -55,7 +55,8 @@ TEST(ReferenceRules, Rule2_AScoreCellNeedsEveryRowToSeeEveryKey) {
 }
 
 TEST(ReferenceRules, Rule2_VisibleAnyNeedsSomeRowToSeeTheFirstKey) {
-  const char *text = "pattern p { keep dot(mean(Q, 2), mean(K, 2), visible: any) > 0 - 1000 }";
+  const char *text =
+      "pattern p { keep dot(mean(Q, into: q / 2), mean(K, 2), visible: any) > 0 - 1000 }";
   EXPECT_THAT(keptBy(text, makeProblem(4, 4)), ElementsAre("1000", "1100", "1110", "1111"));
 }
 
