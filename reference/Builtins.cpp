@@ -281,9 +281,14 @@ MapPtr Evaluator::evaluateReduction(const CallExpr &call, Reduction kind, Scope 
       return nullptr;
   }
   if (arguments->positional.size() == 2) {
-    // `mean(K, 128)` is short for `mean(K, into: k / 128)`.
+    // `mean(K, 128)`: the one axis of positions.
     std::optional<int64_t> block = evaluateConstant(*arguments->positional[1], scope);
-    if (!block || !coarsenAxis(target, AxisName{AxisName::Kind::Key, *block}, call.range))
+    if (!block)
+      return nullptr;
+    if ((target.query != 0) == (target.key != 0))
+      return fail(call.range, "expected a map over either 'q' or 'k'");
+    auto axis = target.query ? AxisName::Kind::Query : AxisName::Kind::Key;
+    if (!coarsenAxis(target, AxisName{axis, *block}, call.range))
       return nullptr;
   } else if (arguments->labelled["over"] == nullptr && arguments->labelled["into"] == nullptr) {
     return fail(call.range, "expected 'over:' or 'into:'");

@@ -3,6 +3,7 @@
 #include "reference/Request.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -39,12 +40,13 @@ static double exactIn(OperandType type, double value) {
   return value;
 }
 
-static Tokens drawTokens(Case &result, Random &random, int64_t tokens, int64_t heads, int64_t dim) {
-  Tokens operand{tokens, heads, dim, {}};
-  operand.data.reserve(tokens * heads * dim);
-  for (int64_t i = 0; i < tokens * heads * dim; ++i)
-    operand.data.push_back(exactIn(result.operand, random.normal()));
-  return operand;
+void drawOperands(Case &result, Random &random) {
+  Problem &problem = result.problem;
+  for (Tokens *operand : {&problem.q, &problem.k, &problem.v}) {
+    operand->data.resize(operand->tokens * operand->heads * operand->dim);
+    for (double &x : operand->data)
+      x = exactIn(result.operand, random.normal());
+  }
 }
 
 static int64_t drawLength(Random &random, int64_t longest) {
@@ -87,9 +89,9 @@ void drawShape(Case &result, Random &random) {
   problem.layer = random.between(0, 5);
   if (random.chance(0.2))
     problem.softmaxScale = static_cast<float>(random.pick({0.0625, 0.1, 0.25}));
-  problem.q = drawTokens(result, random, tokens, kvHeads * ratio, dim);
-  problem.k = drawTokens(result, random, keys, kvHeads, dim);
-  problem.v = drawTokens(result, random, keys, kvHeads, valueDim);
+  problem.q = {tokens, kvHeads * ratio, dim, {}};
+  problem.k = {keys, kvHeads, dim, {}};
+  problem.v = {keys, kvHeads, valueDim, {}};
 }
 
 namespace {

@@ -9,8 +9,10 @@
 
 namespace skim::numerics {
 
-/// Draws heads, dimensions, lengths, types and operands of a case.
+/// Draws heads, dimensions, lengths and types of a case.
 void drawShape(Case &result, Random &random);
+/// Fills Q, K and V.
+void drawOperands(Case &result, Random &random);
 
 /// The axes of an input, as its type names them. Block sizes; 0 for an absent axis.
 struct InputAxes {

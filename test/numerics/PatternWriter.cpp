@@ -1,5 +1,6 @@
 #include "PatternWriter.h"
 
+#include <cmath>
 #include <cstdio>
 
 namespace skim::numerics {

@@ -6,7 +6,7 @@
 
 namespace skim::numerics {
 
-Case generateCase(Profile profile, uint64_t seed) {
+static Case generate(Profile profile, uint64_t seed, bool withOperands) {
   Case result;
   result.profile = profile;
   result.seed = seed;
@@ -23,8 +23,14 @@ Case generateCase(Profile profile, uint64_t seed) {
   }
   result.pattern = "program";
   result.program += PatternWriter(draw, result.pattern, true).write();
+  if (withOperands)
+    drawOperands(result, random);
   return result;
 }
+
+Case generateCase(Profile profile, uint64_t seed) { return generate(profile, seed, true); }
+
+Case generateProgram(Profile profile, uint64_t seed) { return generate(profile, seed, false); }
 
 std::string Case::describe() const {
   std::ostringstream os;

@@ -46,6 +46,9 @@ struct Case {
 
 Case generateCase(Profile profile, uint64_t seed);
 
+/// The same without the numbers of Q, K and V: enough to compile.
+Case generateProgram(Profile profile, uint64_t seed);
+
 } // namespace skim::numerics
 
 #endif // SKIM_TEST_NUMERICS_PROGRAMGENERATOR_H

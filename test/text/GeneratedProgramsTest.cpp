@@ -14,8 +14,8 @@ namespace {
 class GeneratedProgramsTest : public testing::TestWithParam<numerics::Profile> {};
 
 TEST_P(GeneratedProgramsTest, Build) {
-  for (uint64_t seed = 0; seed < 300; ++seed) {
-    numerics::Case test = numerics::generateCase(GetParam(), seed);
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    numerics::Case test = numerics::generateProgram(GetParam(), seed);
     Diagnostics diagnostics;
     llvm::vfs::InMemoryFileSystem files;
     Program program = loadBuffer(
