@@ -68,6 +68,7 @@ private:
   MapPtr parameterValue(const text::Parameter &parameter, llvm::ArrayRef<double> values);
   std::optional<Axes> typeAxes(const text::TypeSyntax &type, Scope &scope);
   MapPtr bindInput(const text::Item &input, Scope &scope);
+  bool bindLists(Scope &scope);
 
   // Expressions.cpp
   MapPtr evaluate(const text::Expr &expr, Scope &scope);

@@ -68,6 +68,8 @@ std::optional<Clauses> Evaluator::evaluate(const Pattern &pattern) {
   for (const Item &item : pattern.items)
     if (!evaluateItem(item, scope, clauses))
       return std::nullopt;
+  if (!bindLists(scope))
+    return std::nullopt;
   if (!clauses.keep) {
     fail(pattern.nameRange, "pattern '" + pattern.name + "' has no 'keep'");
     return std::nullopt;
@@ -214,6 +216,17 @@ bool Evaluator::evaluateItem(const Item &item, Scope &scope, Clauses &clauses) {
   return true;
 }
 
+/// Entries of lists are checked also where the pattern does not read them (rule 15).
+bool Evaluator::bindLists(Scope &scope) {
+  for (const auto &[name, item] : scope.inputs) {
+    if (item->type.element != TypeSyntax::Element::List || scope.names.count(name))
+      continue;
+    if (!bindInput(*item, scope))
+      return false;
+  }
+  return true;
+}
+
 bool Evaluator::checkSelfContained(const Pattern &callee, llvm::SMRange call) {
   for (const Item &item : callee.items) {
     switch (item.kind) {
@@ -279,6 +292,8 @@ MapPtr Evaluator::callPattern(const CallExpr &call, const Pattern &callee, Scope
   for (const Item &item : callee.items)
     if (!evaluateItem(item, scope, clauses))
       return nullptr;
+  if (!bindLists(scope))
+    return nullptr;
   callStack.pop_back();
   if (!clauses.keep)
     return fail(call.range, "pattern '" + callee.name + "' has no 'keep'");
@@ -348,7 +363,8 @@ MapPtr Evaluator::bindInput(const Item &item, Scope &scope) {
       return fail(item.nameRange, "input '" + item.name + "_counts': " + wrong);
   }
   auto list = std::make_shared<ListMap>(request, *axes, value, layout, counts, countLayout);
-  status.indexOutOfRange |= list->hasOutOfRange();
+  if (request.qLen != 0)
+    status.indexOutOfRange |= list->hasOutOfRange();
   return list;
 }
 

@@ -31,21 +31,16 @@ static bool mixesDiagonal(const Axes &a, const Axes &b) {
 
 std::optional<Axes> meet(const Axes &a, const Axes &b) {
   auto clash = [](int64_t x, int64_t y) { return x != 0 && y != 0 && x != y; };
-  Axes result;
-  result.head = std::max(a.head, b.head);
   if (clash(a.query, b.query) || clash(a.key, b.key))
     return std::nullopt;
-  result.query = std::max(a.query, b.query);
-  result.key = std::max(a.key, b.key);
-  result.diagonal = a.diagonal && b.diagonal;
-  if (mixesDiagonal(a, b)) {
-    if (clash(result.query, 1) || clash(result.key, 1))
-      return std::nullopt;
-    result.query = result.key = 1;
-  } else {
-    result.diagonal = a.diagonal || b.diagonal;
-  }
-  return result;
+  Axes result{std::max(a.head, b.head), std::max(a.query, b.query), std::max(a.key, b.key),
+              a.diagonal || b.diagonal};
+  if (!result.diagonal || (result.key == 0 && result.query != 1))
+    return result;
+  // Of single tokens, any two of q, k and q - k name the pair.
+  if (result.query > 1 || result.key > 1)
+    return std::nullopt;
+  return Axes{result.head, 1, 1, false};
 }
 
 Axes refine(const Axes &a, const Axes &b) {

@@ -102,6 +102,26 @@ TEST(ReferenceRules, Rule7_IndexMapsMeetPositions) {
               ElementsAre("1000", "0100", "0110", "0001"));
 }
 
+TEST(ReferenceRules, Rule7_DistancesMeetSingleTokens) {
+  Problem problem = makeProblem(3, 3);
+  problem.inputs["d"] = {{3}, {1, 2, 3}};
+  problem.inputs["r"] = {{3}, {2, 2, 2}};
+  problem.inputs["c"] = {{3}, {5, 0, 0}};
+  problem.inputs["b"] = {{2}, {1, 3}};
+  const char *inputs = "pattern p { input d: f32[q - k] input r: f32[q] input c: f32[k]"
+                       "            input b: f32[q / 2] input e: f32[k / 2] ";
+  problem.inputs["e"] = {{2}, {0, 0}};
+  EXPECT_THAT(keptBy(std::string(inputs) + "keep d * r == 4 }", problem),
+              ElementsAre("000", "100", "010"));
+  EXPECT_THAT(keptBy(std::string(inputs) + "keep top_k(d + c, 1) }", problem),
+              ElementsAre("100", "100", "100"));
+  // Beside blocks of rows a distance stays one, and is what is selected.
+  EXPECT_THAT(keptBy(std::string(inputs) + "keep d == b }", problem),
+              ElementsAre("100", "010", "100"));
+  EXPECT_THAT(fail(std::string(inputs) + "keep d > e }", problem).message,
+              HasSubstr("do not meet"));
+}
+
 TEST(ReferenceRules, Rule8_TopKTakesTheLargestAndTiesGoToTheSmallerKey) {
   EXPECT_EQ(select("top_k(x, 2)", {1, 3, 2, 3}), "0101");
   EXPECT_EQ(select("top_k(x, 1)", {1, 3, 2, 3}), "0100");

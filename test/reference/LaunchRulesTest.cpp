@@ -66,6 +66,14 @@ TEST(ReferenceRules, Rule15_EntriesOutsideSelectNothingAndAreNoted) {
   EXPECT_TRUE(result.indexOutOfRange);
 }
 
+TEST(ReferenceRules, Rule15_ListsAreCheckedAlsoWhereTheyDoNotMatter) {
+  Problem problem = makeProblem(Shape{.lengths = {{1, 5}, {0, 5}}});
+  problem.inputs["x"] = {{2, 1}, {9, 0}};
+  EXPECT_TRUE(run("pattern p { input x: list[k] keep true }", problem).indexOutOfRange);
+  problem.inputs["x"].data = {0, 9}; // The second request has no rows.
+  EXPECT_FALSE(run("pattern p { input x: list[k] keep x }", problem).indexOutOfRange);
+}
+
 TEST(ReferenceRules, Rule15_ListsOfBlocksForEachQueryBlock) {
   // Rows 3 to 6 lie in query blocks 0 and 1; the array starts with the block of row 3.
   Problem problem = makeProblem(Shape{.queryHeads = 2, .lengths = {{4, 7}}});
