@@ -73,11 +73,9 @@ Diagnostic &Diagnostics::add(Diagnostic diagnostic) {
         earlier.message == diagnostic.message)
       return dropped = std::move(diagnostic);
 
-  if (diagnostic.severity == Severity::Error && ++errors > errorLimit) {
-    hidden = true;
+  if (diagnostic.severity == Severity::Error && ++errors > limit)
     return dropped = std::move(diagnostic);
-  }
-  if (diagnostic.severity == Severity::Warning && ++warnings > errorLimit)
+  if (diagnostic.severity == Severity::Warning && ++warnings > limit)
     return dropped = std::move(diagnostic);
   diagnostics.push_back(std::move(diagnostic));
   return diagnostics.back();
@@ -108,8 +106,10 @@ void Diagnostics::printOne(llvm::raw_ostream &os, const Diagnostic &diagnostic, 
 void Diagnostics::print(llvm::raw_ostream &os, bool colors) const {
   for (const Diagnostic &diagnostic : diagnostics)
     printOne(os, diagnostic, colors);
-  if (hidden)
-    os << "error: too many errors; only the first " << errorLimit << " are shown\n";
+  if (errors > limit)
+    os << "error: too many errors; only the first " << limit << " are shown\n";
+  if (warnings > limit)
+    os << "warning: too many warnings; only the first " << limit << " are shown\n";
 }
 
 } // namespace skim::text

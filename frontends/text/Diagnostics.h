@@ -69,9 +69,10 @@ private:
 /// that text, so this must outlive them.
 class Diagnostics {
 public:
-  static constexpr unsigned defaultErrorLimit = 20;
+  static constexpr unsigned defaultLimit = 20;
 
-  explicit Diagnostics(unsigned errorLimit = defaultErrorLimit) : errorLimit(errorLimit) {}
+  /// Keeps at most `limit` errors, and as many warnings.
+  explicit Diagnostics(unsigned limit = defaultLimit) : limit(limit) {}
   Diagnostics(const Diagnostics &) = delete;
   Diagnostics &operator=(const Diagnostics &) = delete;
 
@@ -89,12 +90,13 @@ public:
                 {},
                 {}});
   }
-  /// Errors past the limit, and a second error of one text at one place, are counted only.
+  /// Errors and warnings past the limit are counted only; of two with one text at one place the
+  /// first counts.
   Diagnostic &add(Diagnostic diagnostic);
 
   bool hasErrors() const { return errors != 0; }
   /// True once as many errors stand as a reader will look at: parsing may stop.
-  bool limitReached() const { return errors >= errorLimit; }
+  bool limitReached() const { return errors >= limit; }
   /// All errors, those past the limit included.
   unsigned errorCount() const { return errors; }
   unsigned warningCount() const { return warnings; }
@@ -116,9 +118,8 @@ private:
   llvm::SourceMgr sourceMgr;
   std::deque<Diagnostic> diagnostics;
   Diagnostic dropped;
-  unsigned errorLimit;
+  unsigned limit;
   unsigned errors = 0, warnings = 0;
-  bool hidden = false;
 };
 
 } // namespace skim::text

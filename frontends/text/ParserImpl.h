@@ -1,4 +1,4 @@
-// The recursive-descent parser; only its two source files include this.
+// The recursive-descent parser; only the sources of the parser include this.
 #ifndef SKIM_FRONTENDS_TEXT_PARSERIMPL_H
 #define SKIM_FRONTENDS_TEXT_PARSERIMPL_H
 
@@ -52,7 +52,7 @@ private:
   /// bracket already consumed.
   void parseList(const Token &open, TokenKind close, llvm::function_ref<void()> element);
 
-  // Tokens.
+  // Parser.cpp: tokens, and the way back after an error.
   void advance();
   bool accept(TokenKind kind);
   /// Reports "expected X but got Y" unless the token is there.
@@ -63,7 +63,7 @@ private:
   }
   llvm::SMRange rangeFrom(llvm::SMLoc start) const { return {start, previousEnd}; }
 
-  // Errors. After one, further ones are kept back until the parser has found its way again.
+  // After an error, further ones are kept back until the parser has found its way again.
   template <typename... Args>
   Diagnostic &error(Message message, llvm::SMRange range, Args &&...args) {
     if (panic || stopped)

@@ -135,20 +135,30 @@ TEST(DiagnosticsTest, StopsAtTheLimit) {
   std::string text = "pattern a {\n";
   for (int i = 0; i < 1000; ++i)
     text += "keep + 4\n";
-  Diagnostics diagnostics(/*errorLimit=*/3);
+  Diagnostics diagnostics(/*limit=*/3);
   loadText(text + "}\n", diagnostics);
   EXPECT_TRUE(diagnostics.limitReached());
   EXPECT_EQ(diagnostics.all().size(), 3U);
 }
 
 TEST(DiagnosticsTest, SaysThatSomeAreNotShown) {
-  Diagnostics diagnostics(/*errorLimit=*/2);
+  Diagnostics diagnostics(/*limit=*/2);
   for (int i = 0; i < 3; ++i)
     diagnostics.report(Message::NoSuchEntry, {}, "pattern" + std::to_string(i));
   EXPECT_EQ(diagnostics.errorCount(), 3U);
   EXPECT_EQ(printed(diagnostics), "error: no pattern is named 'pattern0'\n"
                                   "error: no pattern is named 'pattern1'\n"
                                   "error: too many errors; only the first 2 are shown\n");
+}
+
+TEST(DiagnosticsTest, WarningsHaveALimitOfTheirOwn) {
+  Diagnostics diagnostics(/*limit=*/1);
+  for (llvm::StringRef name : {"a", "b"})
+    diagnostics.report(Message::Unused, {}, "value", name);
+  EXPECT_FALSE(diagnostics.hasErrors());
+  EXPECT_EQ(diagnostics.warningCount(), 2U);
+  EXPECT_EQ(printed(diagnostics), "warning: value 'a' is never used\n"
+                                  "warning: too many warnings; only the first 1 are shown\n");
 }
 
 TEST(LoaderTest, ImportsAreRelativeToTheImporter) {
