@@ -29,7 +29,7 @@ llvm::SmallVector<const Expr *> positional(const CallExpr &call) {
 Value Checker::call(const CallExpr &expr) {
   if (const BuiltinFunction *function = findFunction(expr.callee))
     return callFunction(expr, *function);
-  if (const Pattern *pattern = program.find(expr.callee))
+  if (const Pattern *pattern = patterns.lookup(expr.callee))
     return callPattern(expr, *pattern);
   if (Entity *entity = scope->find(expr.callee)) {
     entity->isUsed = true;

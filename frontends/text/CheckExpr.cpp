@@ -109,12 +109,15 @@ Folded Checker::fold(const Expr &expr) {
   return evaluate(expr, lookup, diagnostics);
 }
 
+bool Checker::countExpression(llvm::SMRange range) {
+  if (++expressions == maxExpressions + 1)
+    diagnostics.report(Message::TooManyExpressions, range, maxExpressions);
+  return expressions <= maxExpressions;
+}
+
 Value Checker::value(const Expr &expr) {
-  if (++expressions >= maxExpressions) {
-    if (expressions == maxExpressions)
-      diagnostics.report(Message::TooManyExpressions, expr.range, maxExpressions);
+  if (!countExpression(expr.range))
     return {};
-  }
   ++depth;
   llvm::scope_exit leave([&] { --depth; });
   if (depth > maxDepth) {
@@ -201,7 +204,7 @@ void Checker::reportUnknownName(const NameExpr &expr) {
     diagnostics.report(Message::FunctionAsValue, expr.range, name, function->usage);
     return;
   }
-  if (program.find(name) != nullptr) {
+  if (patterns.contains(name)) {
     diagnostics.report(Message::PatternAsValue, expr.range, name).fixIt(expr.range.End, "()");
     return;
   }

@@ -9,6 +9,10 @@ namespace skim::text {
 
 namespace {
 
+/// Parameters and inputs of a pattern, those of called patterns included: each becomes an argument
+/// of every kernel.
+constexpr unsigned maxDeclarations = 1024;
+
 llvm::StringRef clauseName(Item::Kind kind) {
   switch (kind) {
   case Item::Kind::Let:
@@ -171,7 +175,15 @@ std::optional<Constant> Checker::defaultOf(const Parameter &parameter) {
   return std::nullopt;
 }
 
+bool Checker::countDeclaration(llvm::SMRange range) {
+  if (++declarations == maxDeclarations + 1)
+    diagnostics.report(Message::TooManyDeclarations, range, maxDeclarations);
+  return declarations <= maxDeclarations;
+}
+
 Value Checker::launchArgument(const Parameter &parameter) {
+  if (!countDeclaration(parameter.nameRange))
+    return {};
   mlir::TypedAttr attribute;
   if (parameter.defaultValue) {
     std::optional<Constant> value = defaultOf(parameter);
@@ -269,6 +281,8 @@ void Checker::checkClauses() {
 void Checker::checkItems() {
   llvm::StringMap<bool> seen;
   for (const Item &item : scope->pattern.items) {
+    if (!countExpression(item.range))
+      return;
     if (!declaresName(item)) {
       // A second clause of a kind was reported.
       if (seen.try_emplace(clauseName(item.kind)).second)
@@ -291,7 +305,7 @@ void Checker::checkInput(const Item &item) {
   Entity *entity = scope->find(item.name);
   entity->value = Value();
   std::optional<ir::Axes> axes = inputAxes(item.type);
-  if (!axes)
+  if (!axes || !countDeclaration(item.nameRange))
     return;
   mlir::Location loc = locationOf(item.nameRange);
   if (item.type.element != TypeSyntax::Element::List) {

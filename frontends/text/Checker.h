@@ -66,7 +66,11 @@ class Checker {
 public:
   Checker(const Program &program, PatternBuilder &builder, mlir::MLIRContext &context,
           Diagnostics &diagnostics)
-      : program(program), builder(builder), context(context), diagnostics(diagnostics) {}
+      : program(program), builder(builder), context(context), diagnostics(diagnostics) {
+    for (const auto &file : program.files)
+      for (const auto &pattern : file->tree.patterns)
+        patterns.try_emplace(pattern->name, pattern.get());
+  }
 
   /// Gives the builder everything but the end of `pattern`.
   void checkEntry(const Pattern &pattern, const BuildOptions &options);
@@ -77,6 +81,8 @@ private:
   void declareParameters(const BuildOptions &options);
   /// False, after a report, for a type that no parameter has.
   bool checkParameterType(const Parameter &parameter);
+  /// False, after one report, when there are too many.
+  bool countDeclaration(llvm::SMRange range);
   Value launchArgument(const Parameter &parameter);
   Value constexprValue(const Parameter &parameter, const BuildOptions &options);
   /// The default as a constant of the parameter's type.
@@ -92,6 +98,8 @@ private:
   void warnOfUnused();
 
   // CheckExpr.cpp: expressions.
+  /// False, after one report, when there are too many.
+  bool countExpression(llvm::SMRange range);
   Value value(const Expr &expr);
   /// As a value of the IR; null after an error.
   mlir::Value map(const Expr &expr);
@@ -143,6 +151,7 @@ private:
   mlir::Location locationOf(const Expr &expr) { return locationOf(expr.range); }
 
   const Program &program;
+  llvm::StringMap<const Pattern *> patterns;
   PatternBuilder &builder;
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;
@@ -150,6 +159,7 @@ private:
   /// Expressions looked at so far, those of called patterns once a call.
   unsigned expressions = 0;
   unsigned depth = 0;
+  unsigned declarations = 0;
 };
 
 } // namespace skim::text
