@@ -167,6 +167,13 @@ VectorType Code::vectorType(unsigned lanes, Type element) {
 Value Code::splat(Value scalar, unsigned lanes) {
   return vector::BroadcastOp::create(*this, vectorType(lanes, scalar.getType()), scalar);
 }
+Value Code::laneNumbers(unsigned lanes) {
+  SmallVector<Attribute> numbers;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    numbers.push_back(getIndexAttr(lane));
+  return arith::ConstantOp::create(
+      *this, DenseElementsAttr::get(vectorType(lanes, getIndexType()), numbers));
+}
 Value Code::loadVector(unsigned lanes, Value tile, ValueRange indices) {
   Type element = cast<MemRefType>(tile.getType()).getElementType();
   return vector::LoadOp::create(*this, vectorType(lanes, element), tile, indices);

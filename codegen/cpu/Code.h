@@ -71,6 +71,8 @@ public:
   // Vectors and tiles in memory.
   mlir::VectorType vectorType(unsigned lanes, mlir::Type element);
   mlir::Value splat(mlir::Value scalar, unsigned lanes);
+  /// 0, 1, 2, ... as a vector of index.
+  mlir::Value laneNumbers(unsigned lanes);
   mlir::Value loadVector(unsigned lanes, mlir::Value tile, mlir::ValueRange indices);
   void storeVector(mlir::Value vector, mlir::Value tile, mlir::ValueRange indices);
   mlir::Value loadScalar(mlir::Value tile, mlir::ValueRange indices);

@@ -20,15 +20,10 @@ Value skim::cpu::endRow(Code &code, tile::ItemRecordOp item) {
 }
 
 RowLanes skim::cpu::makeRowLanes(Code &code, tile::ItemRecordOp item, Value row, unsigned lanes) {
-  SmallVector<Attribute> steps;
-  for (unsigned lane = 0; lane < lanes; ++lane)
-    steps.push_back(code.getIndexAttr(lane));
-  VectorType type = code.vectorType(lanes, code.getIndexType());
-  Value iota = arith::ConstantOp::create(code, DenseElementsAttr::get(type, steps));
   Value first = firstRow(code, item);
   Value last = code.sub(endRow(code, item), code.index(1));
   Value position = code.add(tileStart(code, item), row);
-  Value positions = code.add(code.splat(position, lanes), iota);
+  Value positions = code.add(code.splat(position, lanes), code.laneNumbers(lanes));
   positions = code.min(code.max(positions, code.splat(first, lanes)), code.splat(last, lanes));
   return {positions, code.min(code.max(position, first), last)};
 }

@@ -25,7 +25,8 @@ struct LiteralUse {
 
   bool operator==(const LiteralUse &) const = default;
 };
-llvm::hash_code hash_value(const LiteralUse &use);
+// LLVM's hashing finds it by this name.
+llvm::hash_code hash_value(const LiteralUse &use); // NOLINT(readability-identifier-naming)
 
 } // namespace skim::tile
 

@@ -134,15 +134,20 @@ private:
           return {rows.positions, key};
         },
         [&](Value holds, Value row, Value j) {
-          Value bytes = arith::ExtUIOp::create(code, code.vectorType(lanes, byte), holds);
-          code.storeVector(bytes, bits, code.index(0));
           // Lanes beyond the existing rows repeat others: they do not count.
           Value begin = code.max(code.sub(scores.item.getRowsBegin(), row), code.index(0));
           Value end = code.min(code.sub(scores.item.getRowsEnd(), row), code.index(lanes));
-          code.loop(begin, end, 1, [&](Value lane) {
-            Value kept = code.loadScalar(bits, lane);
-            count(arith::IndexCastUIOp::create(code, code.getIndexType(), kept));
-            code.ifThen(writesKept, [&] { write(kept, code.add(row, lane), j); });
+          Value lane = code.laneNumbers(lanes);
+          Value exists = code.logicalAnd(code.lessOrEqual(code.splat(begin, lanes), lane),
+                                         code.less(lane, code.splat(end, lanes)));
+          Value ones = arith::ExtUIOp::create(code, code.vectorType(lanes, byte),
+                                              code.logicalAnd(holds, exists));
+          Value kept = vector::ReductionOp::create(code, vector::CombiningKind::ADD, ones);
+          count(arith::IndexCastUIOp::create(code, code.getIndexType(), kept));
+          code.ifThen(writesKept, [&] {
+            code.storeVector(ones, bits, code.index(0));
+            code.loop(begin, end, 1,
+                      [&](Value i) { write(code.loadScalar(bits, i), code.add(row, i), j); });
           });
         });
   }
