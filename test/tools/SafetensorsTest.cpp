@@ -26,7 +26,7 @@ public:
   }
   TemporaryFile(const TemporaryFile &) = delete;
   TemporaryFile &operator=(const TemporaryFile &) = delete;
-  ~TemporaryFile() { llvm::sys::fs::remove(file); }
+  ~TemporaryFile() { EXPECT_FALSE(llvm::sys::fs::remove(file)); }
 
   const std::string &path() const { return file; }
 
