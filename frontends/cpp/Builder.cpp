@@ -64,6 +64,8 @@ std::optional<bool> PatternBuilder::getConstantBool(Value value) {
 //-----------------------------------------------------------------===//
 
 MapType PatternBuilder::asMap(Location loc, Value value, StringRef what) {
+  if (!value)
+    return {};
   if (auto map = dyn_cast<MapType>(value.getType()))
     return map;
   fail(loc, "expected " + what + " but got a set",
@@ -71,11 +73,7 @@ MapType PatternBuilder::asMap(Location loc, Value value, StringRef what) {
   return {};
 }
 
-Value PatternBuilder::toF32(Location loc, Value value) {
-  if (!value)
-    return {};
-  return toReal(loc, value, "a number");
-}
+Value PatternBuilder::toF32(Location loc, Value value) { return toReal(loc, value, "a number"); }
 
 Value PatternBuilder::toReal(Location loc, Value value, StringRef what) {
   MapType map = asMap(loc, value, what);

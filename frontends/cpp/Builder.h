@@ -216,10 +216,12 @@ private:
   Value fail(Location loc, const llvm::Twine &message, const llvm::Twine &suggestion = "");
   Value fail(Location loc, const ir::RuleViolation &why);
 
-  // `what` says in a report what was expected. Each returns null after a report.
+  // `what` says in a report what was expected. Each returns null after a report, and for a null
+  // value.
   ir::MapType asMap(Location loc, Value value, llvm::StringRef what);
   ir::MapType asVectors(Location loc, Value value, llvm::StringRef function);
   Value toReal(Location loc, Value value, llvm::StringRef what);
+  Value toRealOrVectors(Location loc, Value value, llvm::StringRef what);
   Value toUniform(Location loc, Value value, ir::Element element, llvm::StringRef what);
   /// Converts the index side of an index and an f32.
   mlir::LogicalResult unify(Location loc, Value &lhs, Value &rhs);

@@ -40,13 +40,14 @@ void PatternBuilder::restMean(Location loc, int64_t keyBlock, int64_t queryTile)
 }
 
 void PatternBuilder::skip(Location loc, Value threshold) {
-  if (threshold && (threshold = toUniform(loc, threshold, Element::F32, "a threshold")) &&
-      isFirst<SkipOp>(loc, "skip"))
+  threshold = toUniform(loc, threshold, Element::F32, "a threshold");
+  if (threshold && isFirst<SkipOp>(loc, "skip"))
     SkipOp::create(builder, loc, threshold);
 }
 
 void PatternBuilder::logit(Location loc, Value value) {
-  if (!value || !(value = toReal(loc, value, "a logit")))
+  value = toReal(loc, value, "a logit");
+  if (!value)
     return;
   RuleViolation why;
   if (failed(checkLogit(mlir::cast<MapType>(value.getType()), why)))
@@ -56,8 +57,8 @@ void PatternBuilder::logit(Location loc, Value value) {
 }
 
 void PatternBuilder::sinkLogit(Location loc, Value value) {
-  if (value && (value = toUniform(loc, value, Element::F32, "a logit for each head")) &&
-      isFirst<SinkLogitOp>(loc, "sink_logit"))
+  value = toUniform(loc, value, Element::F32, "a logit for each head");
+  if (value && isFirst<SinkLogitOp>(loc, "sink_logit"))
     SinkLogitOp::create(builder, loc, value);
 }
 

@@ -51,33 +51,35 @@ Value PatternBuilder::dot(Location loc, Value lhs, Value rhs, Value scale, Visib
     return {};
   MapType lhsType = asVectors(loc, lhs, "dot");
   MapType rhsType = asVectors(loc, rhs, "dot");
-  if (!lhsType || !rhsType)
-    return {};
-  if (scale && !(scale = toUniform(loc, scale, Element::F32, "a scale")))
+  Value factor = toUniform(loc, scale, Element::F32, "a scale");
+  if (!lhsType || !rhsType || (scale && !factor))
     return {};
   RuleViolation why;
-  FailureOr<MapType> result = inferDot(lhsType, rhsType, scale ? scale.getType() : Type(), why);
+  FailureOr<MapType> result = inferDot(lhsType, rhsType, factor ? factor.getType() : Type(), why);
   if (failed(result))
     return fail(loc, why);
-  return DotOp::create(builder, loc, *result, lhs, rhs, scale, visible);
+  return DotOp::create(builder, loc, *result, lhs, rhs, factor, visible);
+}
+
+/// Vectors as they are, numbers as f32.
+Value PatternBuilder::toRealOrVectors(Location loc, Value value, StringRef what) {
+  MapType type = asMap(loc, value, what);
+  if (!type || type.isVec())
+    return type ? value : Value();
+  return toReal(loc, value, what);
 }
 
 Value PatternBuilder::cast(Location loc, CastKind kind, Value map, Value scale) {
-  if (!map)
-    return {};
-  MapType type = asMap(loc, map, "a map");
-  if (!type)
-    return {};
-  if (!type.isVec() && !(map = toReal(loc, map, "vectors or numbers")))
-    return {};
-  if (scale && !(scale = toUniform(loc, scale, Element::F32, "a scale")))
+  map = toRealOrVectors(loc, map, "vectors or numbers");
+  Value factor = toUniform(loc, scale, Element::F32, "a scale");
+  if (!map || (scale && !factor))
     return {};
   RuleViolation why;
   FailureOr<MapType> result =
-      inferCast(kind, mlir::cast<MapType>(map.getType()), scale ? scale.getType() : Type(), why);
+      inferCast(kind, mlir::cast<MapType>(map.getType()), factor ? factor.getType() : Type(), why);
   if (failed(result))
     return fail(loc, why);
-  return CastOp::create(builder, loc, *result, kind, map, scale);
+  return CastOp::create(builder, loc, *result, kind, map, factor);
 }
 
 Value PatternBuilder::linear(Location loc, Value map, Value weight) {
@@ -125,7 +127,8 @@ bool PatternBuilder::checkAxis(Location loc, const Axes &axes, const Axis &axis)
 }
 
 Value PatternBuilder::softmax(Location loc, Value map, Axis over) {
-  if (!map || !(map = toReal(loc, map, "a map of f32")))
+  map = toReal(loc, map, "a map of f32");
+  if (!map)
     return {};
   auto type = mlir::cast<MapType>(map.getType());
   if (over.kind == Axis::Kind::Group || over.kind == Axis::Kind::Heads)
@@ -141,12 +144,9 @@ Value PatternBuilder::softmax(Location loc, Value map, Axis over) {
 Value PatternBuilder::smooth(Location loc, Value map, Value width) {
   if (!map || !width)
     return {};
-  MapType type = asMap(loc, map, "a map");
-  if (!type)
-    return {};
-  if (!type.isVec() && !(map = toReal(loc, map, "a map of f32 or vectors")))
-    return {};
-  if (!(width = toUniform(loc, width, Element::Index, "a number of cells")))
+  map = toRealOrVectors(loc, map, "a map of f32 or vectors");
+  width = toUniform(loc, width, Element::Index, "a number of cells");
+  if (!map || !width)
     return {};
   RuleViolation why;
   FailureOr<MapType> result =

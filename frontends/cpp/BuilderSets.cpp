@@ -206,30 +206,30 @@ Value PatternBuilder::complement(Location loc, Value set) {
 Value PatternBuilder::match(Location loc, Value selector, ArrayRef<int64_t> labels, ValueList arms,
                             Value otherwise) {
   SmallVector<Value> sets;
-  bool complete = static_cast<bool>(selector);
+  bool complete = true;
   for (Value arm : arms) {
     sets.push_back(toSet(loc, arm));
     complete &= static_cast<bool>(sets.back());
   }
-  if (otherwise && !(otherwise = toSet(loc, otherwise)))
-    return {};
-  if (!complete || !(selector = toUniform(loc, selector, Element::Index, "a selector")))
+  Value rest = toSet(loc, otherwise);
+  selector = toUniform(loc, selector, Element::Index, "a selector");
+  if (!complete || !selector || (otherwise && !rest))
     return {};
   RuleViolation why;
   FailureOr<SetType> result = inferMatch(mlir::cast<MapType>(selector.getType()), labels,
                                          SmallVector<Type>(ValueRange(sets).getTypes()),
-                                         otherwise ? otherwise.getType() : Type(), why);
+                                         rest ? rest.getType() : Type(), why);
   if (failed(result))
     return fail(loc, why);
   if (std::optional<int64_t> constant = getConstantIndex(selector)) {
     const int64_t *label = llvm::find(labels, *constant);
     if (label != labels.end())
       return sets[label - labels.begin()];
-    if (otherwise)
-      return otherwise;
+    if (rest)
+      return rest;
     return fail(loc, "no arm for the value " + llvm::Twine(*constant),
                 "add an arm '_' for all other values");
   }
   return MatchOp::create(builder, loc, *result, selector, builder.getDenseI64ArrayAttr(labels),
-                         sets, otherwise);
+                         sets, rest);
 }
