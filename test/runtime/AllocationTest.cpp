@@ -12,6 +12,8 @@ namespace {
 std::atomic<int64_t> allocations{0};
 } // namespace
 
+// The linker makes these names.
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 extern "C" {
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -40,6 +42,7 @@ int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
   return __real_posix_memalign(memory, alignment, size);
 }
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 void *operator new(size_t size) {
   if (void *memory = std::malloc(size)) // counted above

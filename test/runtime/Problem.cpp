@@ -11,7 +11,7 @@
 
 namespace skim::test {
 
-Problem::Problem(std::vector<Lengths> lengths, Heads heads, unsigned seed)
+Problem::Problem(const std::vector<Lengths> &lengths, Heads heads, unsigned seed)
     : heads(heads), cuSeqlensQ{0}, cuSeqlensKv{0} {
   for (const Lengths &length : lengths) {
     cuSeqlensQ.push_back(static_cast<int32_t>(cuSeqlensQ.back() + length.query));

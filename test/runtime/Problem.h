@@ -32,7 +32,7 @@ struct Heads {
 
 /// f32 operands, contiguous. `out` and `lse` start as NaN.
 struct Problem {
-  explicit Problem(std::vector<Lengths> lengths, Heads heads = {}, unsigned seed = 1);
+  explicit Problem(const std::vector<Lengths> &lengths, Heads heads = {}, unsigned seed = 1);
 
   Operands operands();
   BatchShape shape() const;

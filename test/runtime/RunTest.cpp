@@ -240,6 +240,7 @@ TEST(Run, manyThreadsMayRunOneKernel) {
   std::vector<Problem> problems(4, shared);
   std::vector<Status> statuses(problems.size());
   std::vector<std::thread> threads;
+  threads.reserve(problems.size());
   for (size_t i = 0; i < problems.size(); ++i)
     threads.emplace_back([&, i] {
       WorkspaceMemory workspace(plan.workspaceBytes());

@@ -54,6 +54,7 @@ std::vector<Item> itemsOf(const KernelDescription &kernel, const Signature &sign
   const int64_t count = enumerateWorkItems(kernel, signature, batch.lengths(), order, items.data());
   EXPECT_LE(count, most.value());
   std::vector<Item> result;
+  result.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i)
     result.emplace_back(items[i].request, items[i].head, items[i].tile);
   return result;
