@@ -104,7 +104,7 @@ static MapType inferBinaryResult(Value lhs, Value rhs) {
 /// is the result's.
 static OpFoldResult foldBinary(ArrayRef<Attribute> operands, Type type,
                                function_ref<std::optional<int64_t>(int64_t, int64_t)> onIndex,
-                               function_ref<APFloat(APFloat, APFloat)> onFloat) {
+                               function_ref<APFloat(const APFloat &, const APFloat &)> onFloat) {
   auto map = cast<MapType>(type);
   if (map.isIndex()) {
     auto lhs = dyn_cast_or_null<IntegerAttr>(operands[0]);
@@ -143,14 +143,14 @@ static std::optional<int64_t> modIndex(int64_t lhs, int64_t rhs) {
 static std::optional<int64_t> minIndex(int64_t lhs, int64_t rhs) { return std::min(lhs, rhs); }
 static std::optional<int64_t> maxIndex(int64_t lhs, int64_t rhs) { return std::max(lhs, rhs); }
 
-static APFloat addFloat(APFloat lhs, APFloat rhs) { return lhs + rhs; }
-static APFloat subFloat(APFloat lhs, APFloat rhs) { return lhs - rhs; }
-static APFloat mulFloat(APFloat lhs, APFloat rhs) { return lhs * rhs; }
-static APFloat divFloat(APFloat lhs, APFloat rhs) { return lhs / rhs; }
-static APFloat minFloat(APFloat lhs, APFloat rhs) { return llvm::minimum(lhs, rhs); }
-static APFloat maxFloat(APFloat lhs, APFloat rhs) { return llvm::maximum(lhs, rhs); }
+static APFloat addFloat(const APFloat &lhs, const APFloat &rhs) { return lhs + rhs; }
+static APFloat subFloat(const APFloat &lhs, const APFloat &rhs) { return lhs - rhs; }
+static APFloat mulFloat(const APFloat &lhs, const APFloat &rhs) { return lhs * rhs; }
+static APFloat divFloat(const APFloat &lhs, const APFloat &rhs) { return lhs / rhs; }
+static APFloat minFloat(const APFloat &lhs, const APFloat &rhs) { return llvm::minimum(lhs, rhs); }
+static APFloat maxFloat(const APFloat &lhs, const APFloat &rhs) { return llvm::maximum(lhs, rhs); }
 /// `mod` is for index alone.
-static APFloat modFloat(APFloat lhs, APFloat) { return lhs; }
+static APFloat modFloat(const APFloat &lhs, const APFloat &) { return lhs; }
 
 #define SKIM_BINARY_OP(OP, FUNCTION)                                                               \
   void OP::build(OpBuilder &builder, OperationState &state, Value lhs, Value rhs) {                \
