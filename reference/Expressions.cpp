@@ -93,6 +93,7 @@ MapPtr Evaluator::evaluateName(const NameExpr &name, Scope &scope) {
   }
   auto perHead = [&](HeadAxis axis) -> MapPtr {
     std::vector<double> heads;
+    heads.reserve(request.headCount(axis));
     for (int64_t i = 0; i < request.headCount(axis); ++i)
       heads.push_back(i);
     return std::make_shared<UniformMap>(request, axis, Element::Index, std::move(heads));

@@ -50,6 +50,7 @@ void SelectMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<doubl
     count = selectionCount(size.scalar(0), order.size());
   } else {
     std::vector<double> descending;
+    descending.reserve(order.size());
     for (int64_t i : order)
       descending.push_back(row[i]);
     count = prefixLength(descending, size.scalar(0));
