@@ -3,6 +3,7 @@
 #include "tools/skim/Failure.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <limits>
@@ -85,24 +86,6 @@ std::optional<DType> runtimeType(ElementType type) {
   }
 }
 
-ElementType fileType(DType type) {
-  switch (type) {
-  case DType::F32:
-    return ElementType::F32;
-  case DType::F16:
-    return ElementType::F16;
-  case DType::BF16:
-    return ElementType::BF16;
-  case DType::U8:
-    return ElementType::U8;
-  case DType::I32:
-    return ElementType::I32;
-  case DType::I64:
-    return ElementType::I64;
-  }
-  return ElementType::U8;
-}
-
 llvm::Expected<HostBatch> HostBatch::read(llvm::StringRef qkvPath, llvm::StringRef inputsPath,
                                           int64_t tokens) {
   HostBatch batch;
@@ -139,8 +122,15 @@ llvm::Expected<HostBatch> HostBatch::zeros(int64_t queryLength, int64_t kvLength
   batch.queryHeads = queryHeads;
   batch.kvHeads = kvHeads;
   batch.headDim = batch.valueDim = dim;
-  batch.storage.emplace_back(std::max(queryLength * queryHeads, kvLength * kvHeads) * dim *
-                             sizeof(float));
+  constexpr int64_t mostVectors = (int64_t(1) << 30) / (dim * sizeof(float));
+  int64_t queries = 0, keys = 0;
+  if (llvm::MulOverflow(queryLength, queryHeads, queries) || queries > mostVectors)
+    return wrongInput("the queries of " + llvm::Twine(queryHeads) + " heads and " +
+                      llvm::Twine(queryLength) + " tokens take more than 1 GiB; use fewer tokens");
+  if (llvm::MulOverflow(kvLength, kvHeads, keys) || keys > mostVectors)
+    return wrongInput("the keys of " + llvm::Twine(kvHeads) + " KV heads and " +
+                      llvm::Twine(kvLength) + " tokens take more than 1 GiB; use fewer tokens");
+  batch.storage.emplace_back(std::max(queries, keys) * dim * sizeof(float));
   const char *data = batch.storage.back().data();
   batch.q = TensorView::contiguous(data, DType::F32, {queryLength, queryHeads, dim});
   batch.k = batch.v = TensorView::contiguous(data, DType::F32, {kvLength, kvHeads, dim});

@@ -24,7 +24,7 @@ public:
                                         int64_t tokens);
 
   /// A batch of one request whose queries, keys and values are all zero, for patterns
-  /// that do not look at them.
+  /// that do not look at them. Fails where the queries or the keys take more than 1 GiB.
   static llvm::Expected<HostBatch> zeros(int64_t queryLength, int64_t kvLength, int64_t queryHeads,
                                          int64_t kvHeads, llvm::StringRef inputsPath);
 
@@ -67,7 +67,6 @@ private:
 
 /// The element type of the runtime; empty where it has none.
 std::optional<DType> runtimeType(ElementType type);
-ElementType fileType(DType type);
 
 } // namespace skim::tool
 

@@ -40,16 +40,19 @@ llvm::Expected<Outcome> run(const Job &job, Variant variant) {
   return job.device == Device::Cpu ? runOnCpu(job, variant) : runOnReference(job, variant);
 }
 
-llvm::Expected<int64_t> keptBytes(const HostBatch &batch) {
+llvm::Expected<int64_t> keptBytes(int64_t queryHeads, int64_t queryTokens, int64_t longestKv) {
   constexpr int64_t most = int64_t(1) << 30;
-  int64_t bytes = batch.queryHeads;
-  if (llvm::MulOverflow(bytes, batch.queryTokens(), bytes) ||
-      llvm::MulOverflow(bytes, batch.longestKv(), bytes) || bytes > most)
-    return wrongInput("the kept relation of " + llvm::Twine(batch.queryHeads) + " heads, " +
-                      llvm::Twine(batch.queryTokens()) + " query tokens and up to " +
-                      llvm::Twine(batch.longestKv()) +
-                      " keys takes more than 1 GiB; use fewer tokens");
+  int64_t bytes = queryHeads;
+  if (llvm::MulOverflow(bytes, queryTokens, bytes) || llvm::MulOverflow(bytes, longestKv, bytes) ||
+      bytes > most)
+    return wrongInput("the kept relation of " + llvm::Twine(queryHeads) + " heads, " +
+                      llvm::Twine(queryTokens) + " query tokens and up to " +
+                      llvm::Twine(longestKv) + " keys takes more than 1 GiB; use fewer tokens");
   return bytes;
+}
+
+llvm::Expected<int64_t> keptBytes(const HostBatch &batch) {
+  return keptBytes(batch.queryHeads, batch.queryTokens(), batch.longestKv());
 }
 
 } // namespace skim::tool

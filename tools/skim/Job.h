@@ -64,6 +64,7 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant);
 llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant);
 
 /// Bytes of a kept relation; fails where they are more than the tool will hold.
+llvm::Expected<int64_t> keptBytes(int64_t queryHeads, int64_t queryTokens, int64_t longestKv);
 llvm::Expected<int64_t> keptBytes(const HostBatch &batch);
 
 } // namespace skim::tool

@@ -46,6 +46,9 @@ llvm::Expected<HostBatch> readBatch(const Options &options) {
   if (*queryHeads % *kvHeads != 0)
     return wrongUsage("--query-heads: expected a multiple of the " + llvm::Twine(*kvHeads) +
                       " KV heads but got " + llvm::Twine(*queryHeads));
+  // Before the operands are allocated.
+  if (llvm::Expected<int64_t> bytes = keptBytes(*queryHeads, *queryLength, *kvLength); !bytes)
+    return bytes.takeError();
   return HostBatch::zeros(*queryLength, *kvLength, *queryHeads, *kvHeads, options.text(OPT_inputs));
 }
 
