@@ -26,12 +26,17 @@ for path in paths:
             findings.append(f"{path}: needs no reason any more, {lines} lines")
 findings += [f"{path}: has a reason and does not exist" for path in REASONS if path not in paths]
 
-# A pass is one file of passes/ that is no header and no helper: it defines its flag.
+# Folders of passes, and where their tests stand. Below passes/ a pass is a file that defines its flag, others are
+# helpers of it.
+TESTS_OF_PASSES = {"passes": "test/passes", "codegen/cpu/passes": "test/tile/cpu"}
 for path in paths:
     folder, name = os.path.split(path)
-    if folder == "passes" and name.endswith(".cpp") and "GEN_PASS_DEF_" in tree.read(path):
-        test = f"test/passes/{name[:-4]}.mlir"
+    if folder in TESTS_OF_PASSES and name.endswith(".cpp") and "GEN_PASS_DEF_" in tree.read(path):
+        test = f"{TESTS_OF_PASSES[folder]}/{name[:-4]}.mlir"
         if test not in paths:
             findings.append(f"{path}: has no {test}")
+for folder in TESTS_OF_PASSES:
+    if not any(os.path.dirname(p) == folder for p in paths):
+        findings.append(f"{folder}/: holds no passes")
 
 tree.report(findings, len(paths))
