@@ -78,8 +78,9 @@ Value RegionEvaluator::contains(tile::ContainsOp op) {
 
 FailureOr<Value> RegionEvaluator::loadCell(tile::LoadCellOp op) {
   Value query = lookup(op.getQuery()), key = lookup(op.getKey());
-  // Rows of one cell read it once.
-  bool oneCell = op.getQueryCell() == 0 || op.getQueryCell() % lanes == 0;
+  // Rows of one cell read it once. A vector of rows lies in one cell where both start at multiples
+  // of the vector's length.
+  bool oneCell = op.getQueryCell() % lanes == 0 && kernelInfo(op).schedule.getRows() % lanes == 0;
   if (isa<VectorType>(query.getType()) && !op.getDiagonal()) {
     if (op.getQueryCell() == 0)
       query = code.index(0);

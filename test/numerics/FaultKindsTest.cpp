@@ -76,6 +76,18 @@ TEST(FaultKinds, K2MoreIsSelectedThanThereIs) {
   EXPECT_EQ(runOnCpu(*selected, c, {}).out, runOnCpu(*all, dense, {}).out);
 }
 
+// Blocks of 7 rows straddle the cells of 16, so rows of one vector read two of them.
+TEST(FaultKinds, K2CoversWhoseRowsStraddleTheCellsOfAnInput) {
+  for (const char *clause :
+       {"keep cover(q / 7, k / 64, layout)", "rest mean(16, q / 7)\n keep layout and q - k < 40"}) {
+    Case c =
+        makeCase(std::string("pattern p { input layout: bool[q / 16, k / 64]\n ") + clause + " }",
+                 {{132, 132}, {20, 93}}, {.heads = 2, .kvHeads = 1});
+    addInput(c, "layout", "bool", {2, 9, 3}, [](int64_t i) { return i % 3 == 0 || i % 5 == 1; });
+    EXPECT_EQ(checkCase(c), "");
+  }
+}
+
 TEST(FaultKinds, K3CausalityIsAlignedAtTheLastKey) {
   Case fewer = makeCase(kDense, {{2, 5}}, {}), more = makeCase(kDense, {{5, 2}}, {});
   Expected<Kernel> kernel = compileCase(fewer);
