@@ -1,5 +1,6 @@
 // `skim compile`: a pattern to an intermediate form, assembly or an object file.
 #include "tools/skim/Failure.h"
+#include "tools/skim/OutputFile.h"
 #include "tools/skim/PatternSource.h"
 #include "tools/skim/Settings.h"
 #include "tools/skim/Subcommands.h"
@@ -78,16 +79,6 @@ llvm::Expected<CompileOptions> readProblem(const Options &options) {
   return result;
 }
 
-llvm::Error writeOutput(llvm::StringRef path, const std::string &bytes) {
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    stream << bytes;
-    return llvm::Error::success();
-  });
-  if (error)
-    return environmentFailed("cannot write '" + path + "': " + llvm::toString(std::move(error)));
-  return llvm::Error::success();
-}
-
 } // namespace
 
 llvm::Error compile(const Options &options) {
@@ -119,7 +110,8 @@ llvm::Error compile(const Options &options) {
       Compiler().emit((*source)->variant(Variant::Asked), *problem, *stage);
   if (!text)
     return wrongInput(text.status().message());
-  return writeOutput(options.text(OPT_output, "-"), *text);
+  return writeOutput(options.text(OPT_output, "-"),
+                     [&](llvm::raw_ostream &stream) { stream << *text; });
 }
 
 } // namespace skim::tool

@@ -2,6 +2,7 @@
 
 #include "tools/skim/Failure.h"
 #include "tools/skim/KeptRaster.h"
+#include "tools/skim/OutputFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -283,13 +284,7 @@ llvm::Error draw(const Picture &picture, llvm::StringRef path) {
   std::string bytes;
   if (cairo_status_t status = render(picture, path.ends_with(".svg"), bytes))
     return environmentFailed("cannot draw '" + path + "': " + cairo_status_to_string(status));
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    stream << bytes;
-    return llvm::Error::success();
-  });
-  if (error)
-    return environmentFailed("cannot write '" + path + "': " + llvm::toString(std::move(error)));
-  return llvm::Error::success();
+  return writeOutput(path, [&](llvm::raw_ostream &stream) { stream << bytes; });
 }
 
 } // namespace skim::tool

@@ -1,6 +1,7 @@
 #include "tools/skim/Safetensors.h"
 
 #include "tools/skim/Failure.h"
+#include "tools/skim/OutputFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -231,17 +232,13 @@ llvm::Error writeSafetensors(llvm::StringRef path, llvm::ArrayRef<Tensor> tensor
   }
   std::string text = header.dump();
   text.resize(llvm::alignTo<lengthBytes>(text.size()), ' ');
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
+  return writeOutput(path, [&](llvm::raw_ostream &stream) {
     char length[lengthBytes];
     llvm::support::endian::write64le(length, text.size());
     stream.write(length, lengthBytes) << text;
     for (const Tensor &tensor : tensors)
       stream.write(tensor.data, tensor.bytes);
-    return llvm::Error::success();
   });
-  if (error)
-    return environmentFailed("cannot write '" + path + "': " + llvm::toString(std::move(error)));
-  return llvm::Error::success();
 }
 
 } // namespace skim::tool

@@ -72,7 +72,6 @@ private:
   std::vector<Tensor> list;
 };
 
-/// Writes the file beside its place and renames it, so that no reader sees half of it.
 llvm::Error writeSafetensors(llvm::StringRef path, llvm::ArrayRef<Tensor> tensors);
 
 } // namespace skim::tool
