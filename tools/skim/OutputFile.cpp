@@ -34,8 +34,8 @@ llvm::Error writeInPlace(llvm::StringRef path, Writer write) {
 }
 
 llvm::Error writeAndRename(llvm::StringRef path, Writer write) {
-  llvm::Expected<llvm::sys::fs::TempFile> file = llvm::sys::fs::TempFile::create(
-      path + ".tmp%%%%%%%%", llvm::sys::fs::all_read | llvm::sys::fs::all_write);
+  llvm::Expected<llvm::sys::fs::TempFile> file =
+      llvm::sys::fs::TempFile::create(path + ".tmp%%%%%%%%");
   if (!file)
     return file.takeError();
   llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
