@@ -5,6 +5,7 @@
 #include "passes/algebra/Cover.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/SetVector.h"
 
 using llvm::SmallVector;
 using mlir::AffineExpr;
@@ -191,12 +192,20 @@ Formula PatternFormula::visible(const Formula &set) const {
 }
 
 bool isAffine(Value set) {
-  mlir::Operation *op = set.getDefiningOp();
-  if (auto affine = llvm::dyn_cast<ir::AffineSetOp>(op))
-    return llvm::none_of(affine.getSymbols(), mayBeUndefined);
-  if (llvm::isa<ir::AndOp, ir::OrOp, ir::NotOp, ir::CoverOp>(op))
-    return llvm::all_of(op->getOperands(), isAffine);
-  return ir::getConstantSet(set).has_value();
+  llvm::SetVector<Value> reached;
+  reached.insert(set);
+  for (size_t next = 0; next != reached.size(); ++next) {
+    mlir::Operation *op = reached[next].getDefiningOp();
+    if (auto affine = llvm::dyn_cast<ir::AffineSetOp>(op)) {
+      if (llvm::any_of(affine.getSymbols(), mayBeUndefined))
+        return false;
+    } else if (llvm::isa<ir::AndOp, ir::OrOp, ir::NotOp, ir::CoverOp>(op)) {
+      reached.insert_range(op->getOperands());
+    } else if (!ir::getConstantSet(reached[next])) {
+      return false;
+    }
+  }
+  return true;
 }
 
 } // namespace skim

@@ -2,6 +2,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace arith = mlir::arith;
 using llvm::SmallVector;
@@ -105,12 +106,37 @@ Value ProgramBuilder::literal(const PatternLiteral &literal) {
   return op;
 }
 
-Value ProgramBuilder::emit(const Formula &formula, const Visible &visible, OpBuilder &builder,
-                           Location loc, Value query, Value key) {
-  auto operand = [&](const Formula &part) { return emit(part, visible, builder, loc, query, key); };
-  auto truth = [&](bool value) -> Value {
-    return arith::ConstantIntOp::create(builder, loc, value, 1);
-  };
+namespace {
+
+/// Writes the nodes of a formula into one region, each once: formulas share parts.
+class FormulaEmitter {
+public:
+  FormulaEmitter(const ProgramBuilder::Visible &visible, OpBuilder &builder, Location loc,
+                 Value query, Value key)
+      : visible(visible), builder(builder), loc(loc), query(query), key(key) {}
+
+  Value emit(const Formula &formula) {
+    if (Value known = values.lookup(formula.getIdentity()))
+      return known;
+    Value value = create(formula);
+    values[formula.getIdentity()] = value;
+    return value;
+  }
+
+private:
+  Value create(const Formula &formula);
+  Value truth(bool value) { return arith::ConstantIntOp::create(builder, loc, value, 1); }
+
+  const ProgramBuilder::Visible &visible;
+  OpBuilder &builder;
+  Location loc;
+  Value query, key;
+  llvm::DenseMap<const void *, Value> values;
+};
+
+} // namespace
+
+Value FormulaEmitter::create(const Formula &formula) {
   switch (formula.getKind()) {
   case Formula::Kind::True:
     return truth(true);
@@ -123,15 +149,15 @@ Value ProgramBuilder::emit(const Formula &formula, const Visible &visible, OpBui
     return tile::LiteralValueOp::create(builder, loc, builder.getI1Type(),
                                         visible.literals[formula.getLiteral()], query, key);
   case Formula::Kind::Not:
-    return arith::XOrIOp::create(builder, loc, operand(formula.getOperands().front()), truth(true));
+    return arith::XOrIOp::create(builder, loc, emit(formula.getOperands().front()), truth(true));
   case Formula::Kind::And:
   case Formula::Kind::Or: {
-    Value result = operand(formula.getOperands().front());
+    Value result = emit(formula.getOperands().front());
     for (const Formula &part : formula.getOperands().drop_front()) {
       if (formula.getKind() == Formula::Kind::And)
-        result = arith::AndIOp::create(builder, loc, result, operand(part));
+        result = arith::AndIOp::create(builder, loc, result, emit(part));
       else
-        result = arith::OrIOp::create(builder, loc, result, operand(part));
+        result = arith::OrIOp::create(builder, loc, result, emit(part));
     }
     return result;
   }
@@ -141,12 +167,17 @@ Value ProgramBuilder::emit(const Formula &formula, const Visible &visible, OpBui
       Value holds = tile::LiteralValueOp::create(builder, loc, builder.getI1Type(),
                                                  visible.literals[id], query, key);
       result = arith::OrIOp::create(builder, loc, result,
-                                    arith::AndIOp::create(builder, loc, holds, operand(part)));
+                                    arith::AndIOp::create(builder, loc, holds, emit(part)));
     }
     return result;
   }
   }
   return {};
+}
+
+Value ProgramBuilder::emit(const Formula &formula, const Visible &visible, OpBuilder &builder,
+                           Location loc, Value query, Value key) {
+  return FormulaEmitter(visible, builder, loc, query, key).emit(formula);
 }
 
 mlir::ArrayAttr ProgramBuilder::intervals(llvm::ArrayRef<TileInterval> list) {

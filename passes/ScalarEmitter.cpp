@@ -2,6 +2,7 @@
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace arith = mlir::arith;
@@ -91,15 +92,23 @@ std::optional<int64_t> constantIndexOf(Value map) {
 }
 
 bool mayBeUndefined(Value map) {
-  mlir::Operation *op = map.getDefiningOp();
-  if (!op)
-    return false;
-  if (llvm::isa<ir::WhereOp>(op))
-    return true;
-  if (llvm::isa<ir::DivOp, ir::ModOp>(op) && llvm::cast<ir::MapType>(map.getType()).isIndex() &&
-      constantIndexOf(op->getOperand(1)).value_or(0) <= 0)
-    return true;
-  return llvm::any_of(op->getOperands(), mayBeUndefined);
+  llvm::SetVector<mlir::Operation *> reached;
+  auto reach = [&](Value value) {
+    if (mlir::Operation *op = value.getDefiningOp())
+      reached.insert(op);
+  };
+  reach(map);
+  for (size_t next = 0; next != reached.size(); ++next) {
+    mlir::Operation *op = reached[next];
+    if (llvm::isa<ir::WhereOp>(op))
+      return true;
+    if (llvm::isa<ir::DivOp, ir::ModOp>(op) &&
+        llvm::cast<ir::MapType>(op->getResult(0).getType()).isIndex() &&
+        constantIndexOf(op->getOperand(1)).value_or(0) <= 0)
+      return true;
+    llvm::for_each(op->getOperands(), reach);
+  }
+  return false;
 }
 
 Scalar ScalarEmitter::uniform(Value source) {

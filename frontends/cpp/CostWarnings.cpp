@@ -2,6 +2,10 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <optional>
 
 using namespace mlir;
 using namespace skim;
@@ -38,11 +42,16 @@ static void warnOfAllPairs(DotOp dot) {
 
 /// Whether `set` reaches `keep` without being rounded up.
 static bool reachesKeepAsIs(Value set) {
-  return llvm::any_of(set.getUsers(), [](Operation *user) {
-    if (isa<KeepOp>(user))
-      return true;
-    return isa<AndOp, OrOp, NotOp, MatchOp>(user) && reachesKeepAsIs(user->getResult(0));
-  });
+  llvm::SetVector<Value> reached;
+  reached.insert(set);
+  for (size_t next = 0; next != reached.size(); ++next)
+    for (Operation *user : reached[next].getUsers()) {
+      if (isa<KeepOp>(user))
+        return true;
+      if (isa<AndOp, OrOp, NotOp, MatchOp>(user))
+        reached.insert(user->getResult(0));
+    }
+  return false;
 }
 
 static void warnOfDiagonals(Operation *selection) {
@@ -83,9 +92,33 @@ static int getTrend(AffineExpr expr, unsigned dim) {
   }
 }
 
-/// Whether pairs with a fixed q and k far to one side (`direction` +1 or -1) are in the set;
-/// nothing when that depends.
-static std::optional<bool> holdsFarAway(Value set, int direction) {
+namespace {
+
+/// Whether pairs with a fixed q and k far to one side are in a set; nothing when that depends.
+/// Answers once for each set: sets share parts.
+class FarAway {
+public:
+  /// `direction` is +1 or -1.
+  explicit FarAway(int direction) : direction(direction) {}
+
+  std::optional<bool> holds(Value set) {
+    if (auto known = answers.find(set); known != answers.end())
+      return known->second;
+    std::optional<bool> answer = decide(set);
+    answers[set] = answer;
+    return answer;
+  }
+
+private:
+  std::optional<bool> decide(Value set);
+
+  int direction;
+  llvm::DenseMap<Value, std::optional<bool>> answers;
+};
+
+} // namespace
+
+std::optional<bool> FarAway::decide(Value set) {
   if (auto affine = set.getDefiningOp<AffineSetOp>()) {
     std::optional<bool> all = true;
     for (auto [expr, isEquality] :
@@ -99,7 +132,7 @@ static std::optional<bool> holdsFarAway(Value set, int direction) {
     return getConstantSet(set) ? getConstantSet(set) : all;
   }
   if (auto inner = set.getDefiningOp<NotOp>()) {
-    std::optional<bool> value = holdsFarAway(inner.getSet(), direction);
+    std::optional<bool> value = holds(inner.getSet());
     return value ? std::optional<bool>(!*value) : std::nullopt;
   }
   Operation *op = set.getDefiningOp();
@@ -108,7 +141,7 @@ static std::optional<bool> holdsFarAway(Value set, int direction) {
   bool absorbing = isa<OrOp>(op);
   std::optional<bool> result = !absorbing;
   for (Value operand : op->getOperands()) {
-    std::optional<bool> value = holdsFarAway(operand, direction);
+    std::optional<bool> value = holds(operand);
     if (value == absorbing)
       return absorbing;
     if (!value)
@@ -119,14 +152,19 @@ static std::optional<bool> holdsFarAway(Value set, int direction) {
 
 /// The operand of `or`s that alone keeps the whole future and, being a window, not the whole past.
 static Value findOpenWindow(Value set) {
-  if (auto combination = set.getDefiningOp<OrOp>()) {
-    for (Value operand : combination.getSets())
-      if (Value window = findOpenWindow(operand))
-        return window;
-    return {};
+  FarAway future(+1);
+  FarAway past(-1);
+  llvm::SetVector<Value> reached;
+  reached.insert(set);
+  for (size_t next = 0; next != reached.size(); ++next) {
+    Value part = reached[next];
+    if (auto combination = part.getDefiningOp<OrOp>())
+      reached.insert_range(combination.getSets());
+    else if (cast<SetType>(part.getType()).getAxes().diagonal && future.holds(part) == true &&
+             past.holds(part) == false)
+      return part;
   }
-  bool isOpen = holdsFarAway(set, +1) == true && holdsFarAway(set, -1) == false;
-  return isOpen && cast<SetType>(set.getType()).getAxes().diagonal ? set : Value();
+  return {};
 }
 
 void skim::warnOfCosts(PatternOp pattern) {

@@ -54,10 +54,10 @@ FailureOr<Formula> coverFormula(mlir::Location location, const Formula &set, int
     domain.inequalities.push_back(projection.map(form));
   Disjuncts blocks;
   for (const Conjunction &conjunction : *pairs) {
-    if (failed(projection.project(conjunction, domain, blocks)) ||
-        blocks.size() > 4 * size_t(largestCount)) {
-      mlir::emitError(location) << "the set cannot be covered exactly: expected at most "
-                                << largestCount << " conjunctions of moderate size but got more";
+    size_t most = 4 * size_t(largestCount);
+    if (failed(projection.project(conjunction, domain, blocks)) || blocks.size() > most) {
+      mlir::emitError(location) << "the set cannot be covered exactly: expected at most " << most
+                                << " conjunctions of moderate size but got more";
       return mlir::failure();
     }
   }

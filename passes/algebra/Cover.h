@@ -17,8 +17,8 @@ namespace skim {
 /// call where it applies.
 ///
 /// The result is exact, and affine again. Fails with a diagnostic at `location` when `set` has
-/// literals, when it needs more than `largestCount` disjuncts, or when it cannot be projected
-/// exactly.
+/// literals, when it needs more than four times `largestCount` disjuncts, or when it cannot be
+/// projected exactly.
 mlir::FailureOr<Formula> coverFormula(mlir::Location location, const Formula &set,
                                       int64_t queryBlock, int64_t keyBlock,
                                       const FormulaSymbols &symbols, unsigned largestCount = 64);

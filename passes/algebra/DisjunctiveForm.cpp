@@ -2,6 +2,7 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -24,6 +25,8 @@ namespace skim {
 namespace {
 
 constexpr int64_t kLargestConstant = int64_t(1) << 61;
+/// How many pairs of conjunctions may be compared: about a second of work.
+constexpr uint64_t kMostComparisons = uint64_t(1) << 17;
 
 class DisjunctiveFormBuilder {
 public:
@@ -36,17 +39,24 @@ public:
 
 private:
   FailureOr<LinearForm> linearize(AffineExpr expression);
+  FailureOr<Disjuncts> buildNode(const Formula &formula);
   FailureOr<Disjuncts> buildAtom(mlir::IntegerSet set);
   FailureOr<Disjuncts> buildAnd(ArrayRef<Formula> operands);
   FailureOr<Disjuncts> buildOr(ArrayRef<Formula> operands);
   FailureOr<Disjuncts> buildChoice(const Formula &choice);
-  Disjuncts intersect(const Disjuncts &left, const Disjuncts &right);
+  FailureOr<Disjuncts> intersect(const Disjuncts &left, const Disjuncts &right);
+  mlir::LogicalResult dropContained(Disjuncts &disjuncts);
+  mlir::LogicalResult spend(uint64_t count);
   bool literalsContradict(ArrayRef<LiteralRef> literals) const;
 
   mlir::Location location;
   LinearSpace &space;
   const Conjunction &context;
   unsigned largestCount;
+  uint64_t comparisons = 0;
+  /// What each node has become, and the node itself: formulas share parts.
+  llvm::DenseMap<const void *, std::pair<Formula, Disjuncts>> built;
+  llvm::DenseSet<const void *> searched;
   /// Pairs of literals that never hold together.
   llvm::DenseSet<std::pair<unsigned, unsigned>> exclusiveLiterals;
 };
@@ -54,6 +64,8 @@ private:
 } // namespace
 
 void DisjunctiveFormBuilder::collectExclusiveLiterals(const Formula &formula) {
+  if (!searched.insert(formula.getIdentity()).second)
+    return;
   for (unsigned first : formula.getCaseLiterals())
     for (unsigned second : formula.getCaseLiterals())
       if (first != second)
@@ -136,7 +148,26 @@ FailureOr<Disjuncts> DisjunctiveFormBuilder::buildAtom(mlir::IntegerSet set) {
   return Disjuncts{std::move(conjunction)};
 }
 
-Disjuncts DisjunctiveFormBuilder::intersect(const Disjuncts &left, const Disjuncts &right) {
+mlir::LogicalResult DisjunctiveFormBuilder::spend(uint64_t count) {
+  comparisons += count;
+  if (comparisons <= kMostComparisons)
+    return mlir::success();
+  mlir::emitError(location) << "the set is too large: expected its parts to be found by at most "
+                            << kMostComparisons << " comparisons but it takes more";
+  return mlir::failure();
+}
+
+mlir::LogicalResult DisjunctiveFormBuilder::dropContained(Disjuncts &disjuncts) {
+  if (failed(spend(uint64_t(disjuncts.size()) * disjuncts.size())))
+    return mlir::failure();
+  removeContained(space, disjuncts, context);
+  return mlir::success();
+}
+
+FailureOr<Disjuncts> DisjunctiveFormBuilder::intersect(const Disjuncts &left,
+                                                       const Disjuncts &right) {
+  if (failed(spend(uint64_t(left.size()) * right.size())))
+    return mlir::failure();
   Disjuncts result;
   SmallVector<const Conjunction *> plain;
   for (const Conjunction &disjunct : right)
@@ -155,7 +186,8 @@ Disjuncts DisjunctiveFormBuilder::intersect(const Disjuncts &left, const Disjunc
         result.push_back(std::move(product));
     }
   }
-  removeContained(space, result, context);
+  if (failed(dropContained(result)))
+    return mlir::failure();
   return result;
 }
 
@@ -173,7 +205,10 @@ FailureOr<Disjuncts> DisjunctiveFormBuilder::buildAnd(ArrayRef<Formula> operands
   });
   Disjuncts result{Conjunction()};
   for (const Disjuncts &factor : factors) {
-    result = intersect(result, factor);
+    FailureOr<Disjuncts> product = intersect(result, factor);
+    if (failed(product))
+      return mlir::failure();
+    result = std::move(*product);
     // Later factors may still remove disjuncts, but hardly so many.
     if (result.size() > 2 * size_t(largestCount))
       break;
@@ -189,7 +224,8 @@ FailureOr<Disjuncts> DisjunctiveFormBuilder::buildOr(ArrayRef<Formula> operands)
       return mlir::failure();
     llvm::append_range(result, *disjuncts);
   }
-  removeContained(space, result, context);
+  if (failed(dropContained(result)))
+    return mlir::failure();
   return result;
 }
 
@@ -200,36 +236,44 @@ FailureOr<Disjuncts> DisjunctiveFormBuilder::buildChoice(const Formula &choice) 
   return build(Formula::disjunction(cases));
 }
 
+FailureOr<Disjuncts> DisjunctiveFormBuilder::buildNode(const Formula &formula) {
+  switch (formula.getKind()) {
+  case Formula::Kind::True:
+    return Disjuncts{Conjunction()};
+  case Formula::Kind::False:
+    return Disjuncts{};
+  case Formula::Kind::Affine:
+    return buildAtom(formula.getSet());
+  case Formula::Kind::And:
+    return buildAnd(formula.getOperands());
+  case Formula::Kind::Or:
+    return buildOr(formula.getOperands());
+  case Formula::Kind::Choice:
+    return buildChoice(formula);
+  case Formula::Kind::Literal:
+  case Formula::Kind::Not:
+    break;
+  }
+  bool negated = formula.getKind() == Formula::Kind::Not;
+  const Formula &literal = negated ? formula.getOperands().front() : formula;
+  Conjunction conjunction;
+  conjunction.literals.push_back({literal.getLiteral(), negated});
+  return Disjuncts{std::move(conjunction)};
+}
+
 FailureOr<Disjuncts> DisjunctiveFormBuilder::build(const Formula &formula) {
-  FailureOr<Disjuncts> result = [&]() -> FailureOr<Disjuncts> {
-    switch (formula.getKind()) {
-    case Formula::Kind::True:
-      return Disjuncts{Conjunction()};
-    case Formula::Kind::False:
-      return Disjuncts{};
-    case Formula::Kind::Affine:
-      return buildAtom(formula.getSet());
-    case Formula::Kind::And:
-      return buildAnd(formula.getOperands());
-    case Formula::Kind::Or:
-      return buildOr(formula.getOperands());
-    case Formula::Kind::Choice:
-      return buildChoice(formula);
-    case Formula::Kind::Literal:
-    case Formula::Kind::Not:
-      break;
-    }
-    bool negated = formula.getKind() == Formula::Kind::Not;
-    const Formula &literal = negated ? formula.getOperands().front() : formula;
-    Conjunction conjunction;
-    conjunction.literals.push_back({literal.getLiteral(), negated});
-    return Disjuncts{std::move(conjunction)};
-  }();
-  if (succeeded(result) && result->size() > 2 * size_t(largestCount)) {
-    mlir::emitError(location) << "the set has too many disjoint parts: expected at most "
-                              << largestCount << " conjunctions but got " << result->size();
+  if (auto known = built.find(formula.getIdentity()); known != built.end())
+    return known->second.second;
+  FailureOr<Disjuncts> result = buildNode(formula);
+  if (failed(result))
+    return mlir::failure();
+  size_t most = 2 * size_t(largestCount);
+  if (result->size() > most) {
+    mlir::emitError(location) << "the set has too many disjoint parts: expected at most " << most
+                              << " conjunctions but got " << result->size();
     return mlir::failure();
   }
+  built.try_emplace(formula.getIdentity(), formula, *result);
   return result;
 }
 

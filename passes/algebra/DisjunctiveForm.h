@@ -19,8 +19,8 @@ constexpr unsigned kFirstSymbol = 2;
 /// Divisions of the atoms become variables of `space`. Conjunctions that are empty within
 /// `context`, or lie within another, are left out.
 ///
-/// Fails with a diagnostic when there are more than `largestCount` at the end or much more on the
-/// way.
+/// Fails with a diagnostic when a part of the formula has more than twice `largestCount`, or when
+/// finding them takes too many comparisons.
 mlir::FailureOr<Disjuncts> computeDisjunctiveForm(mlir::Location location, const Formula &formula,
                                                   LinearSpace &space, const Conjunction &context,
                                                   unsigned largestCount);

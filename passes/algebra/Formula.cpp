@@ -1,7 +1,9 @@
 #include "passes/algebra/Formula.h"
 
 #include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -70,15 +72,20 @@ Formula Formula::combine(Kind kind, ArrayRef<Formula> operands) {
   Kind neutral = kind == Kind::And ? Kind::True : Kind::False;
   Kind absorbing = kind == Kind::And ? Kind::False : Kind::True;
   auto node = std::make_shared<Node>(kind);
+  llvm::SmallPtrSet<const void *, 8> present;
+  auto add = [&](const Formula &operand) {
+    if (present.insert(operand.getIdentity()).second)
+      node->operands.push_back(operand);
+  };
   for (const Formula &operand : operands) {
     if (operand.getKind() == absorbing)
       return operand;
     if (operand.getKind() == neutral)
       continue;
     if (operand.getKind() == kind)
-      llvm::append_range(node->operands, operand.getOperands());
+      llvm::for_each(operand.getOperands(), add);
     else
-      node->operands.push_back(operand);
+      add(operand);
     node->hasLiterals |= operand.hasLiterals();
   }
   if (node->operands.empty())
@@ -153,11 +160,33 @@ static Formula negatedAffine(IntegerSet set) {
   return Formula::disjunction(alternatives);
 }
 
-static Formula normalForm(const Formula &formula, bool negated) {
-  auto normalOperands = [&](bool negateThem) {
-    return llvm::map_to_vector(formula.getOperands(), [&](const Formula &operand) {
-      return normalForm(operand, negateThem);
-    });
+namespace {
+
+/// Writes each node, negated or not, once: formulas share parts.
+class NormalForms {
+public:
+  Formula get(const Formula &formula, bool negated) {
+    auto &known = negated ? negatedForms : forms;
+    if (auto found = known.find(formula.getIdentity()); found != known.end())
+      return found->second;
+    Formula form = make(formula, negated);
+    known.try_emplace(formula.getIdentity(), form);
+    return form;
+  }
+
+private:
+  Formula make(const Formula &formula, bool negated);
+
+  llvm::DenseMap<const void *, Formula> forms;
+  llvm::DenseMap<const void *, Formula> negatedForms;
+};
+
+} // namespace
+
+Formula NormalForms::make(const Formula &formula, bool negated) {
+  auto normalOperands = [&] {
+    return llvm::map_to_vector(formula.getOperands(),
+                               [&](const Formula &operand) { return get(operand, negated); });
   };
   switch (formula.getKind()) {
   case Formula::Kind::True:
@@ -167,16 +196,16 @@ static Formula normalForm(const Formula &formula, bool negated) {
   case Formula::Kind::Affine:
     return negated ? negatedAffine(formula.getSet()) : formula;
   case Formula::Kind::Not:
-    return normalForm(formula.getOperands().front(), !negated);
+    return get(formula.getOperands().front(), !negated);
   case Formula::Kind::And:
   case Formula::Kind::Or: {
     bool isAnd = (formula.getKind() == Formula::Kind::And) != negated;
-    SmallVector<Formula> operands = normalOperands(negated);
+    SmallVector<Formula> operands = normalOperands();
     return isAnd ? Formula::conjunction(operands) : Formula::disjunction(operands);
   }
   case Formula::Kind::Choice: {
     SmallVector<Formula::Case> cases;
-    for (auto [literal, operand] : llvm::zip(formula.getCaseLiterals(), normalOperands(negated)))
+    for (auto [literal, operand] : llvm::zip(formula.getCaseLiterals(), normalOperands()))
       cases.emplace_back(literal, operand);
     return Formula::choice(cases);
   }
@@ -184,7 +213,7 @@ static Formula normalForm(const Formula &formula, bool negated) {
   llvm_unreachable("every kind of formula is handled above");
 }
 
-Formula Formula::negationNormalForm() const { return normalForm(*this, /*negated=*/false); }
+Formula Formula::negationNormalForm() const { return NormalForms().get(*this, /*negated=*/false); }
 
 void Formula::print(llvm::raw_ostream &stream) const {
   auto printJoined = [&](llvm::StringRef word) {

@@ -17,8 +17,10 @@ namespace skim {
 ///   every atom of one formula; `floordiv` and `mod` by positive constants are allowed;
 /// - literals: predicates of (q, k) that are known only at run time, named by a number.
 ///
-/// A formula is immutable and cheap to copy: copies share their nodes. The functions that make
-/// formulas absorb true and false and flatten nested conjunctions and disjunctions.
+/// A formula is immutable and cheap to copy: copies share their nodes. So a formula may stand for
+/// an expression that is exponentially larger, and what walks one must remember the nodes it has
+/// seen. The functions that make formulas absorb true and false, flatten nested conjunctions and
+/// disjunctions, and drop repeated operands.
 class Formula {
 public:
   enum class Kind { True, False, And, Or, Not, Affine, Literal, Choice };
@@ -50,6 +52,10 @@ public:
   unsigned getLiteral() const;
   /// The literals of a Choice's cases, in order.
   mlir::ArrayRef<unsigned> getCaseLiterals() const;
+
+  /// The node, the same for all copies, as a key of what is known about it. Valid as long as one
+  /// of them lives.
+  const void *getIdentity() const { return node.get(); }
 
   /// True when some leaf is a literal or some node is a choice.
   bool hasLiterals() const;

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 using namespace skim;
 using testing::HasSubstr;
 
@@ -64,6 +66,44 @@ TEST(Compiler, WarningsOfAPatternThatCompiles) {
       Pattern::fromText("pattern p(unused: index = 1) { keep k < 4 }", "p.skim"), {}, &warnings);
   ASSERT_TRUE(kernel) << kernel.status().message();
   EXPECT_THAT(warnings, HasSubstr("p.skim:1:11: warning: parameter 'unused' is never used"));
+}
+
+/// Writes `steps` bindings that each use the one before twice. Followed as trees they are 2^steps
+/// operations.
+template <class Step> std::string sharedBindings(int steps, Step step) {
+  std::string text;
+  for (int i = 1; i <= steps; ++i)
+    text += step("a" + std::to_string(i), "b" + std::to_string(i), "a" + std::to_string(i - 1),
+                 "b" + std::to_string(i - 1));
+  return text;
+}
+
+double secondsToCompile(const std::string &text) {
+  auto start = std::chrono::steady_clock::now();
+  Expected<Kernel> kernel = Compiler().compile(Pattern::fromText(text, "p.skim"), {});
+  EXPECT_TRUE(kernel) << kernel.status().message();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(Compiler, SharedSetsTakeNoExponentialTime) {
+  std::string steps =
+      sharedBindings(30, [](std::string a, std::string b, std::string a0, std::string b0) {
+        return "  let " + a + " = not (" + a0 + " and " + b0 + ")\n  let " + b + " = " + a0 +
+               " or not " + b0 + "\n";
+      });
+  EXPECT_LT(secondsToCompile("pattern p {\n  let a0 = q - k < 4\n  let b0 = k < 4\n" + steps +
+                             "  keep a30 and b30\n}\n"),
+            20);
+}
+
+TEST(Compiler, SharedValuesTakeNoExponentialTime) {
+  std::string steps =
+      sharedBindings(34, [](std::string a, std::string, std::string a0, std::string) {
+        return "  let " + a + " = " + a0 + " * m + max(" + a0 + ", w)\n";
+      });
+  EXPECT_LT(secondsToCompile("pattern p(m: index = 3, w: index = 5) {\n  let a0 = m\n" + steps +
+                             "  keep q - k < a34\n}\n"),
+            20);
 }
 
 TEST(Compiler, OptionsThatMakeNoSenseAreRefused) {
