@@ -200,9 +200,7 @@ Expected<Kernel> Compiler::compile(const Pattern &pattern, const CompileOptions 
   return kernel;
 }
 
-Expected<std::string> Compiler::emit(const Pattern &pattern, const CompileOptions &options,
-                                     Stage stage) const {
-  Session session(options);
+static Expected<std::string> emitStage(Session &session, const Pattern &pattern, Stage stage) {
   if (Status status = session.build(pattern); !status)
     return status;
   if (stage == Stage::Skim)
@@ -223,6 +221,15 @@ Expected<std::string> Compiler::emit(const Pattern &pattern, const CompileOption
     return session.emit(cpu::OutputKind::Object);
   }
   return session.print();
+}
+
+Expected<std::string> Compiler::emit(const Pattern &pattern, const CompileOptions &options,
+                                     Stage stage, std::string *warnings) const {
+  Session session(options);
+  Expected<std::string> text = emitStage(session, pattern, stage);
+  if (text && warnings)
+    *warnings = session.messages();
+  return text;
 }
 
 } // namespace skim

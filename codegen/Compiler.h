@@ -64,9 +64,9 @@ public:
   Expected<Kernel> compile(const Pattern &pattern, const CompileOptions &options,
                            std::string *warnings = nullptr) const;
 
-  /// The text of the intermediate form at `stage`.
-  Expected<std::string> emit(const Pattern &pattern, const CompileOptions &options,
-                             Stage stage) const;
+  /// The text of the intermediate form at `stage`. `warnings` as for `compile`.
+  Expected<std::string> emit(const Pattern &pattern, const CompileOptions &options, Stage stage,
+                             std::string *warnings = nullptr) const;
 };
 
 } // namespace skim

@@ -106,10 +106,12 @@ llvm::Error compile(const Options &options) {
     return settings.takeError();
   for (const auto &[name, setting] : *settings)
     problem->constants[name] = setting.values.front();
+  std::string warnings;
   Expected<std::string> text =
-      Compiler().emit((*source)->variant(Variant::Asked), *problem, *stage);
+      Compiler().emit((*source)->variant(Variant::Asked), *problem, *stage, &warnings);
   if (!text)
     return wrongInput(text.status().message());
+  llvm::errs() << warnings;
   return writeOutput(options.text(OPT_output, "-"),
                      [&](llvm::raw_ostream &stream) { stream << *text; });
 }

@@ -93,7 +93,7 @@ llvm::Expected<reference::Problem> makeProblem(const Job &job) {
 }
 
 /// The interpreter takes patterns that the checker accepts, so it is asked first.
-llvm::Error check(const Job &job, const Pattern &pattern) {
+llvm::Error check(const Job &job, const Pattern &pattern, Variant variant) {
   CompileOptions options;
   options.pattern = job.source.entry().name;
   options.queryHeads = job.batch.queryHeads;
@@ -104,8 +104,13 @@ llvm::Error check(const Job &job, const Pattern &pattern) {
   for (const auto &[name, setting] : job.settings)
     if (setting.isConstexpr)
       options.constants[name] = setting.values.front();
-  Expected<std::string> checked = Compiler().emit(pattern, options, Stage::Skim);
-  return checked ? llvm::Error::success() : wrongInput(checked.status().message());
+  std::string warnings;
+  Expected<std::string> checked = Compiler().emit(pattern, options, Stage::Skim,
+                                                  variant == Variant::Asked ? &warnings : nullptr);
+  if (!checked)
+    return wrongInput(checked.status().message());
+  llvm::errs() << warnings;
+  return llvm::Error::success();
 }
 
 } // namespace
@@ -119,7 +124,7 @@ llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant) {
   if (!bytes)
     return bytes.takeError();
   Pattern pattern = job.source.variant(variant);
-  if (llvm::Error error = check(job, pattern))
+  if (llvm::Error error = check(job, pattern, variant))
     return error;
 
   text::Diagnostics diagnostics;
