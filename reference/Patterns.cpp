@@ -1,5 +1,7 @@
 // Patterns: parameters, inputs, clauses, and patterns that call others.
 #include "reference/Evaluator.h"
+
+#include "frontends/text/Limits.h"
 #include "reference/Inputs.h"
 #include "reference/Pointwise.h"
 
@@ -8,8 +10,6 @@
 using namespace skim::text;
 
 namespace skim::reference {
-
-constexpr size_t maxCallDepth = 64;
 
 Evaluator::Evaluator(const Program &program, const Problem &problem, const Request &request,
                      Result &statusOf)
@@ -279,7 +279,7 @@ bool Evaluator::bindArguments(const CallExpr &call, const Pattern &callee, Scope
 MapPtr Evaluator::callPattern(const CallExpr &call, const Pattern &callee, Scope &caller) {
   if (llvm::is_contained(callStack, &callee))
     return fail(call.range, "pattern '" + callee.name + "' calls itself");
-  if (callStack.size() >= maxCallDepth)
+  if (callStack.size() >= maxNesting)
     return fail(call.range, "calls of patterns nest too deep");
   if (!checkSelfContained(callee, call.range))
     return nullptr;

@@ -1,5 +1,6 @@
 #include "frontends/text/Checker.h"
 
+#include "frontends/text/Limits.h"
 #include "frontends/text/Locations.h"
 #include "frontends/text/Spelling.h"
 
@@ -12,9 +13,6 @@ namespace {
 
 /// Far more than a person writes; bounds the work that patterns calling patterns can ask for.
 constexpr unsigned maxExpressions = 50'000;
-
-/// Levels of expressions and of calls of patterns inside each other; bounds the stack.
-constexpr unsigned maxDepth = 512;
 
 std::optional<ir::Comparison> comparison(BinaryOp op) {
   switch (op) {
@@ -120,8 +118,8 @@ Value Checker::value(const Expr &expr) {
     return {};
   ++depth;
   llvm::scope_exit leave([&] { --depth; });
-  if (depth > maxDepth) {
-    diagnostics.report(Message::CallsTooDeep, expr.range, maxDepth);
+  if (depth > maxNesting) {
+    diagnostics.report(Message::CallsTooDeep, expr.range, maxNesting);
     return {};
   }
   Folded folded = fold(expr);

@@ -1,6 +1,8 @@
 // The functions and forms of the language, one small case each.
 #include "Run.h"
 
+#include "frontends/text/Limits.h"
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -177,6 +179,13 @@ TEST(ReferenceLanguage, PatternsCallPatterns) {
       "pattern inner(n: index, m: index = 1) { let edge = k < n keep edge or q - k < m }"
       "pattern outer(n: index = 9) { let m = 2 keep inner(1) or inner(m: m, n: 0) and k != 2 }";
   EXPECT_THAT(keptBy(text, makeProblem(4, 4)), ElementsAre("1000", "1100", "1110", "1001"));
+}
+
+TEST(ReferenceLanguage, CallsNestAsDeepAsTheCheckerAdmits) {
+  std::string source = "pattern p1 { keep k < 2 }\n";
+  for (unsigned i = 2; i != skim::text::maxNesting; ++i)
+    source += "pattern p" + std::to_string(i) + " { keep p" + std::to_string(i - 1) + "() }\n";
+  EXPECT_EQ(lastRowKeptBy(source, makeProblem(4, 4)), "1100");
 }
 
 TEST(ReferenceLanguage, CompactGathersTokens) {
