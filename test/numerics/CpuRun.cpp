@@ -138,10 +138,16 @@ PreparedRun::PreparedRun(const Kernel &kernel, const Case &c, const Layout &layo
   for (int64_t length : problem.kvLens)
     result.maxKvLen = std::max(result.maxKvLen, length);
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  result.outDtype = kernel.launchPlan().signature.output;
   result.out.assign(result.tokens * result.heads * result.valueDim, kNan);
   result.lse.assign(result.heads * result.tokens, kNan);
-  operands.out = TensorView::contiguous(result.out.data(), DType::F32,
-                                        {result.tokens, result.heads, result.valueDim});
+  void *out = result.out.data();
+  if (result.outDtype != DType::F32) {
+    narrowOut = std::make_unique<Floats>(result.outDtype, result.out.size());
+    out = narrowOut->data();
+  }
+  operands.out =
+      TensorView::contiguous(out, result.outDtype, {result.tokens, result.heads, result.valueDim});
   operands.lse =
       TensorView::contiguous(result.lse.data(), DType::F32, {result.heads, result.tokens});
 }
@@ -171,6 +177,9 @@ void run(const Kernel &kernel, PreparedRun &prepared) {
   result.status =
       kernel.run(*plan, prepared.operands, prepared.parameters,
                  {static_cast<std::byte *>(start), size_t(plan->workspaceBytes())}, options);
+  if (prepared.narrowOut)
+    for (size_t i = 0; i != result.out.size(); ++i)
+      result.out[i] = prepared.narrowOut->get(i);
 }
 
 CpuResult runOnCpu(const Kernel &kernel, const Case &c, const Layout &layout) {
@@ -200,11 +209,28 @@ ReferenceRun runOnReference(const Case &c) {
   return run;
 }
 
+/// What rounding to an output type adds to the error, relative to the value.
+static double roundingOf(DType type) {
+  switch (type) {
+  case DType::BF16:
+    return 0x1p-8;
+  case DType::F16:
+    return 0x1p-11;
+  default:
+    return 0;
+  }
+}
+
 std::string compare(const Case &c, const reference::Result &expected, const CpuResult &actual) {
   for (int64_t h = 0; h != expected.heads; ++h)
     for (int64_t t = 0; t != expected.tokens; ++t)
       for (int64_t k = 0; k != expected.maxKvLen; ++k) {
-        bool kept = actual.kept[(h * actual.tokens + t) * actual.maxKvLen + k] == 1;
+        uint8_t byte = actual.kept[(h * actual.tokens + t) * actual.maxKvLen + k];
+        if (byte > 1)
+          return llvm::formatv("head {0}, token {1}, key {2}: kept is {3}, expected 0 or 1", h, t,
+                               k, unsigned(byte))
+              .str();
+        bool kept = byte == 1;
         if (kept != expected.isKept(h, t, k))
           return llvm::formatv("head {0}, token {1}, key {2}: {3} by the reference, {4} by the cpu",
                                h, t, k, kept ? "dropped" : "kept", kept ? "kept" : "dropped")
@@ -214,6 +240,7 @@ std::string compare(const Case &c, const reference::Result &expected, const CpuR
     double bound = c.operand == OperandType::f32
                        ? 3e-6 * std::max(1.0, largestLogit(c, expected, h) / 4)
                        : 2e-3;
+    double outBound = bound + roundingOf(actual.outDtype);
     double largest = 0, largestLse = 1;
     for (int64_t t = 0; t != expected.tokens; ++t) {
       for (int64_t i = 0; i != expected.valueDim; ++i)
@@ -229,11 +256,11 @@ std::string compare(const Case &c, const reference::Result &expected, const CpuR
         return llvm::formatv("head {0}, token {1}: lse {2}, expected {3}", h, t, cpuLse, lse).str();
       for (int64_t i = 0; i != expected.valueDim; ++i) {
         int64_t at = (t * expected.heads + h) * expected.valueDim + i;
-        if (!(std::abs(actual.out[at] - expected.out[at]) <= bound * largest))
+        if (!(std::abs(actual.out[at] - expected.out[at]) <= outBound * largest))
           return llvm::formatv("head {0}, token {1}, component {2}: {3}, expected {4}, "
                                "error {5} of {6}",
                                h, t, i, actual.out[at], expected.out[at],
-                               std::abs(actual.out[at] - expected.out[at]) / largest, bound)
+                               std::abs(actual.out[at] - expected.out[at]) / largest, outBound)
               .str();
       }
     }

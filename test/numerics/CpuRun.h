@@ -19,9 +19,10 @@ namespace skim::numerics {
 struct CpuResult {
   Status status; ///< Of the run; DataOutOfRange leaves results behind.
   int64_t heads = 0, tokens = 0, valueDim = 0, maxKvLen = 0;
-  std::vector<float> out;    ///< `[tokens, heads, valueDim]`
-  std::vector<float> lse;    ///< `[heads, tokens]`
-  std::vector<uint8_t> kept; ///< `[heads, tokens, maxKvLen]`
+  DType outDtype = DType::F32; ///< What the kernel wrote `out` as.
+  std::vector<float> out;      ///< `[tokens, heads, valueDim]`
+  std::vector<float> lse;      ///< `[heads, tokens]`
+  std::vector<uint8_t> kept;   ///< `[heads, tokens, maxKvLen]`
   skim_statistics statistics = {};
 };
 
@@ -43,12 +44,15 @@ struct PreparedRun {
   CpuResult result;
 
 private:
+  friend void run(const Kernel &kernel, PreparedRun &prepared);
+
   PaddedRows q;
   std::vector<int32_t> cuSeqlensQ, kvLens, cuSeqlensKv = {0};
   std::unique_ptr<PaddedRows> denseKeys, denseValues;
   std::unique_ptr<PageTable> table;
   std::unique_ptr<PagedKeysAndValues> paged;
   TypedInputs inputs;
+  std::unique_ptr<Floats> narrowOut; ///< Where the kernel writes f16 or bf16.
 };
 
 /// Runs; the result stands in `prepared`.
@@ -66,7 +70,7 @@ struct ReferenceRun {
 ReferenceRun runOnReference(const Case &c);
 
 /// Empty when the two agree: kept pairs exactly, outputs and log-sum-exp within the bound of the
-/// operand type. Otherwise what differs first.
+/// operand type, outputs within that of theirs too. Otherwise what differs first.
 std::string compare(const Case &c, const reference::Result &expected, const CpuResult &actual);
 
 /// Compiles and runs the case, and compares it with the reference.

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <string>
 
 using namespace skim;
@@ -35,6 +36,12 @@ Layout layoutFor(const Case &c) {
   if (c.pageSize)
     layout.kv = c.seed % 2 ? KvLayout::PagedNhd : KvLayout::PagedHnd;
   return layout;
+}
+
+/// Results are f32 in half of the cases.
+DType outDtypeFor(const Case &c) {
+  constexpr DType kTypes[] = {DType::F32, DType::BF16, DType::F32, DType::F16};
+  return kTypes[c.seed / 3 % std::size(kTypes)];
 }
 
 /// The processors that this machine can stand for, the best one first and most often.
@@ -69,6 +76,7 @@ TEST_P(Differential, RandomProgramsAgreeWithTheReference) {
     start = std::chrono::steady_clock::now();
     CompileOptions options = optionsFor(c);
     options.target = targets[seed / kShards % targets.size()];
+    options.outDtype = outDtypeFor(c);
     Expected<Kernel> kernel =
         Compiler().compile(Pattern::fromText(c.program, "case.skim"), options);
     compileSeconds += secondsSince(start);
@@ -89,7 +97,8 @@ TEST_P(Differential, RandomProgramsAgreeWithTheReference) {
     }
     if (!difference.empty()) {
       ++mismatches;
-      ADD_FAILURE() << difference << "\ntarget " << options.target << ", " << c.describe();
+      ADD_FAILURE() << difference << "\ntarget " << options.target << ", out "
+                    << dtypeName(options.outDtype) << ", " << c.describe();
       if (mismatches == 10)
         FAIL() << "stopped after 10 mismatches, at seed " << seed;
     }

@@ -21,6 +21,18 @@ void Floats::set(int64_t i, float value) {
   std::memcpy(at(i), &half, sizeof(half));
 }
 
+float Floats::get(int64_t i) const {
+  const std::byte *from = bytes.data() + i * dtypeSize(dtype);
+  if (dtype == DType::F32) {
+    float value = 0;
+    std::memcpy(&value, from, sizeof(value));
+    return value;
+  }
+  uint16_t half = 0;
+  std::memcpy(&half, from, sizeof(half));
+  return dtype == DType::BF16 ? bf16ToF32(half) : f16ToF32(half);
+}
+
 PaddedRows::PaddedRows(const reference::Tokens &tokens, DType dtype, int64_t padding)
     : headStride(tokens.dim + padding), tokenStride(headStride * tokens.heads + padding),
       floats(dtype, tokenStride * tokens.tokens + 1) {

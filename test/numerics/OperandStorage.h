@@ -33,6 +33,7 @@ class Floats {
 public:
   Floats(DType dtype, int64_t count);
   void set(int64_t i, float value);
+  float get(int64_t i) const;
   void *data() { return bytes.data(); }
   void *at(int64_t i) { return bytes.data() + i * dtypeSize(dtype); }
 
