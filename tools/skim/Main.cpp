@@ -10,6 +10,8 @@
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <csignal>
+
 namespace {
 
 using namespace skim::tool;
@@ -108,6 +110,8 @@ int dispatch(llvm::ArrayRef<const char *> arguments) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  // A write beyond the limit on file sizes then fails as any other.
+  std::signal(SIGXFSZ, SIG_IGN);
   int code = dispatch({argv + 1, argv + argc});
   llvm::outs().flush();
   if (std::error_code error = llvm::outs().error()) {
