@@ -36,10 +36,6 @@ public:
     mlir::FailureOr<VisitedSet> visited = visitSet(loc, formulas, keep().getSet(), shape);
     if (failed(visited))
       return failure();
-    if (visited->testsEveryPair)
-      mlir::emitWarning(loc)
-          << "the kept set has no closed form of bearable size; each visible pair "
-             "is tested, at a cost that grows with the square of the length";
     ProgramBuilder program(pattern, plan, loc,
                            {"attention", shape, tile::HeadKind::Query, tile::ItemAxis::Queries});
     OpBuilder &builder = program.builder();

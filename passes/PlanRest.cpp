@@ -61,15 +61,22 @@ struct PlanRestPass : impl::PlanRestBase<PlanRestPass> {
     tile::PoolOp::create(program.builder(), loc, tile::Operand::Values, program.item(), values);
 
     mlir::Value kept = pattern.getClause<ir::KeepOp>().getSet();
-    bool closedForm = isAffine(kept) && succeedsQuietly(plan.getContext(), [&]() -> LogicalResult {
-                        PatternFormula formulas(kept, pattern.getNoncausal());
-                        mlir::FailureOr<Formula> entries = restEntries(formulas, rest, kept);
-                        if (failed(entries))
-                          return failure();
-                        return restVisits(formulas, rest, *entries, shape);
-                      });
-    if (closedForm)
-      return success();
+    if (isAffine(kept)) {
+      std::string reason;
+      auto findEntries = [&]() -> LogicalResult {
+        PatternFormula formulas(kept, pattern.getNoncausal());
+        mlir::FailureOr<Formula> entries = restEntries(formulas, rest, kept);
+        if (failed(entries))
+          return failure();
+        return restVisits(formulas, rest, *entries, shape);
+      };
+      if (succeedsQuietly(plan.getContext(), findEntries, &reason))
+        return success();
+      warnOfFallback(loc,
+                     "the blocks of the rest have no closed form of bearable size; a kernel of its "
+                     "own writes them as bytes",
+                     reason);
+    }
     mlir::FailureOr<int64_t> covered =
         addCoverProgram(pattern, plan, loc, "rest_covered", kept, rest.getQuery(), block);
     if (failed(covered))

@@ -41,6 +41,9 @@ Value selectionAmount(ProgramBuilder &program, Location loc, const Scalar &amoun
   return arith::SelectOp::create(builder, loc, amount.defined, value, nan);
 }
 
+constexpr llvm::StringLiteral kByteMap =
+    "the cover has no closed form of bearable size; a kernel of its own writes it as bytes";
+
 class SelectionPlanner {
 public:
   SelectionPlanner(ir::PatternOp pattern, tile::PlanOp plan) : pattern(pattern), plan(plan) {}
@@ -77,9 +80,14 @@ private:
   bool hasClosedForm(ir::CoverOp cover) {
     if (scalarSets.contains(cover) || !isAffine(cover.getSet()))
       return false;
-    return succeedsQuietly(cover.getContext(), [&]() -> LogicalResult {
+    std::string reason;
+    auto convert = [&]() -> LogicalResult {
       return PatternFormula(cover, pattern.getNoncausal()).convert(cover);
-    });
+    };
+    if (succeedsQuietly(cover.getContext(), convert, &reason))
+      return true;
+    warnOfFallback(cover.getLoc(), kByteMap, reason);
+    return false;
   }
 
   /// Covers in closed form can still make the whole set's closed form too large.
@@ -92,13 +100,18 @@ private:
       return success();
     auto keep = pattern.getClause<ir::KeepOp>();
     PatternFormula formulas(keep.getSet(), pattern.getNoncausal());
-    mlir::FailureOr<VisitedSet> visited = visitSet(keep.getLoc(), formulas, keep.getSet(), shape);
+    mlir::FailureOr<VisitedSet> visited =
+        visitSet(keep.getLoc(), formulas, keep.getSet(), shape, /*warns=*/false);
     if (failed(visited))
       return failure();
-    if (visited->testsEveryPair)
-      for (ir::CoverOp cover : covers)
-        if (failed(planCover(cover)))
-          return failure();
+    if (!visited->testsEveryPair)
+      return success();
+    for (ir::CoverOp cover : covers) {
+      warnOfFallback(cover.getLoc(), kByteMap,
+                     "in closed form it makes the kept set's closed form too large");
+      if (failed(planCover(cover)))
+        return failure();
+    }
     return success();
   }
 

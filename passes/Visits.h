@@ -5,6 +5,9 @@
 #include "passes/PatternFormula.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <string>
 
 namespace skim {
 
@@ -18,12 +21,18 @@ struct VisitedSet {
 };
 
 /// Fails with a diagnostic when an operation has no formula. A set whose closed form is too large
-/// becomes one literal.
+/// becomes one literal, with a warning at `loc` that says why unless `warns` is false: who only
+/// asks leaves the warning to who plans.
 mlir::FailureOr<VisitedSet> visitSet(mlir::Location loc, PatternFormula &formulas, mlir::Value set,
-                                     TileShape shape);
+                                     TileShape shape, bool warns = true);
 
-/// Runs `action` with its errors and warnings unheard: whether it succeeded is all that counts.
-bool succeedsQuietly(mlir::MLIRContext *context, llvm::function_ref<mlir::LogicalResult()> action);
+/// Runs `action` with its errors and warnings unheard: whether it succeeded is all that counts. The
+/// text of the first goes to `reason`, where that is not null.
+bool succeedsQuietly(mlir::MLIRContext *context, llvm::function_ref<mlir::LogicalResult()> action,
+                     std::string *reason = nullptr);
+
+/// Warns that a set is not in closed form; `reason` becomes a note.
+void warnOfFallback(mlir::Location loc, llvm::StringRef consequence, llvm::StringRef reason);
 
 } // namespace skim
 

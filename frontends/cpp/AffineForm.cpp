@@ -18,8 +18,14 @@ static AffineExpr getSymbol(Value value, Symbols &symbols) {
   return getAffineSymbolExpr(position, value.getContext());
 }
 
+/// How many values one expression may be made of. Values that share parts grow exponentially when
+/// written out; what is beyond stays a symbol.
+constexpr unsigned kLargestForm = 512;
+
+static std::optional<AffineExpr> getForm(Value value, Symbols &symbols, unsigned &left);
+
 /// The expression of an operation on two uniform values, when that is quasi-affine.
-static std::optional<AffineExpr> getBinaryForm(Operation *op, Symbols &symbols) {
+static std::optional<AffineExpr> getBinaryForm(Operation *op, Symbols &symbols, unsigned &left) {
   std::optional<AffineExprKind> kind =
       llvm::TypeSwitch<Operation *, std::optional<AffineExprKind>>(op)
           .Case<AddOp, SubOp>([](auto) { return AffineExprKind::Add; })
@@ -36,14 +42,14 @@ static std::optional<AffineExpr> getBinaryForm(Operation *op, Symbols &symbols) 
   if ((kind == AffineExprKind::FloorDiv || kind == AffineExprKind::Mod) &&
       (!rhsConstant || *rhsConstant < 1))
     return std::nullopt;
-  std::optional<AffineExpr> lhs = getAffineForm(op->getOperand(0), symbols);
-  std::optional<AffineExpr> rhs = getAffineForm(op->getOperand(1), symbols);
+  std::optional<AffineExpr> lhs = getForm(op->getOperand(0), symbols, left);
+  std::optional<AffineExpr> rhs = getForm(op->getOperand(1), symbols, left);
   if (!lhs || !rhs || !fitsIn64Bits(*kind, *lhs, *rhs))
     return std::nullopt;
   return getAffineBinaryOpExpr(*kind, *lhs, isa<SubOp>(op) ? -*rhs : *rhs);
 }
 
-std::optional<AffineExpr> skim::getAffineForm(Value value, Symbols &symbols) {
+static std::optional<AffineExpr> getForm(Value value, Symbols &symbols, unsigned &left) {
   auto type = dyn_cast<MapType>(value.getType());
   if (!type || !type.isIndex())
     return std::nullopt;
@@ -52,7 +58,7 @@ std::optional<AffineExpr> skim::getAffineForm(Value value, Symbols &symbols) {
   if (auto position = value.getDefiningOp<PositionOp>()) {
     SmallVector<AffineExpr> replacements;
     for (Value symbol : position.getSymbols()) {
-      std::optional<AffineExpr> form = getAffineForm(symbol, symbols);
+      std::optional<AffineExpr> form = getForm(symbol, symbols, left);
       if (!form)
         return std::nullopt;
       replacements.push_back(*form);
@@ -61,17 +67,23 @@ std::optional<AffineExpr> skim::getAffineForm(Value value, Symbols &symbols) {
   }
   if (!type.isUniform())
     return std::nullopt;
-  if (Operation *op = value.getDefiningOp()) {
+  if (Operation *op = value.getDefiningOp(); op && left > 0) {
+    --left;
     Symbols extended = symbols;
-    if (std::optional<AffineExpr> form = getBinaryForm(op, extended)) {
+    if (std::optional<AffineExpr> form = getBinaryForm(op, extended, left)) {
       symbols = extended;
       return form;
     }
     if (isa<NegOp>(op))
-      if (std::optional<AffineExpr> form = getAffineForm(op->getOperand(0), symbols))
+      if (std::optional<AffineExpr> form = getForm(op->getOperand(0), symbols, left))
         return -*form;
   }
   return getSymbol(value, symbols);
+}
+
+std::optional<AffineExpr> skim::getAffineForm(Value value, Symbols &symbols) {
+  unsigned left = kLargestForm;
+  return getForm(value, symbols, left);
 }
 
 /// An upper bound of |expr|, in floating point so that it cannot overflow itself.
