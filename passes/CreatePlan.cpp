@@ -62,7 +62,8 @@ struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
     llvm::StringSet<> planned;
     for (auto attend : llvm::make_early_inc_range(getOperation().getOps<ir::AttendOp>())) {
       if (!planned.insert(attend.getPattern()).second) {
-        attend.emitError("attends '") << attend.getPattern() << "' a second time in one module";
+        attend.emitError("expected one 'skim.attend' of '")
+            << attend.getPattern() << "' but got a second";
         return signalPassFailure();
       }
       ir::PatternOp pattern = lookupPattern(attend);

@@ -40,7 +40,8 @@ template <typename OpT> LogicalResult verifyDeclarations(PlanOp plan, StringRef 
     if (int64_t(op.getSlot()) != next++)
       return op.emitOpError("expected slot ") << next - 1 << " but got " << op.getSlot();
     if (!names.insert(op.getName()).second)
-      return op.emitOpError("declares ") << what << " '" << op.getName() << "' a second time";
+      return op.emitOpError("expected one ")
+             << what << " '" << op.getName() << "' but got a second";
   }
   return success();
 }
@@ -50,7 +51,8 @@ template <typename OpT> LogicalResult verifyDeclarations(PlanOp plan, StringRef 
 LogicalResult PlanOp::verifyRegions() {
   for (mlir::Operation &op : getBody().front())
     if (!llvm::isa<PlanParameterOp, PlanInputOp, BufferOp, LaunchOp>(op))
-      return op.emitOpError("may not stand in a 'tile.plan'");
+      return op.emitOpError(
+          "expected parameters, inputs, buffers and launches alone in a 'tile.plan'");
   if (failed(verifyDeclarations<PlanParameterOp>(*this, "parameter")) ||
       failed(verifyDeclarations<PlanInputOp>(*this, "input")) ||
       failed(verifyDeclarations<BufferOp>(*this, "buffer")))

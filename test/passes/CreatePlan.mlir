@@ -52,5 +52,5 @@ skim.pattern @twice {
   skim.keep %all : !skim.set<>
 }
 skim.attend @twice {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}
-// expected-error @+1 {{attends 'twice' a second time in one module}}
+// expected-error @+1 {{expected one 'skim.attend' of 'twice' but got a second}}
 skim.attend @twice {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}
