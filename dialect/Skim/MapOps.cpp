@@ -85,8 +85,7 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   return FloatAttr::get(Float32Type::get(getContext()), static_cast<double>(value.getInt()));
 }
 
-//===-- Arithmetic on two maps
-//------------------------------------------------------------------===//
+//===-- Arithmetic on two maps ---------------------------------------------------------------===//
 
 static LogicalResult verifyBinary(Operation *op) {
   RuleViolation why;
@@ -169,8 +168,7 @@ SKIM_BINARY_OP(MinOp, min)
 SKIM_BINARY_OP(MaxOp, max)
 #undef SKIM_BINARY_OP
 
-//===-- Arithmetic on one map
-//-------------------------------------------------------------------===//
+//===-- Arithmetic on one map ----------------------------------------------------------------===//
 
 static OpFoldResult foldUnary(Attribute operand, function_ref<double(double)> onFloat,
                               function_ref<std::optional<int64_t>(int64_t)> onIndex = nullptr) {

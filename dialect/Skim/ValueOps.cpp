@@ -37,8 +37,7 @@ LogicalResult ConstantOp::verify() {
 
 OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
-//===-- uniform, operand, score
-//-----------------------------------------------------------------===//
+//===-- uniform, operand, score --------------------------------------------------------------===//
 
 void UniformOp::build(OpBuilder &builder, OperationState &state, UniformKind kind) {
   build(builder, state, getUniformType(builder.getContext(), kind), kind);

@@ -60,8 +60,7 @@ std::optional<bool> PatternBuilder::getConstantBool(Value value) {
   return std::nullopt;
 }
 
-//===-- Conversions of operands
-//-----------------------------------------------------------------===//
+//===-- Conversions of operands --------------------------------------------------------------===//
 
 MapType PatternBuilder::asMap(Location loc, Value value, StringRef what) {
   if (!value)
@@ -148,8 +147,7 @@ LogicalResult PatternBuilder::unify(Location loc, Value &lhs, Value &rhs) {
   return success();
 }
 
-//===-- Values that the caller gives
-//------------------------------------------------------------===//
+//===-- Values that the caller gives ---------------------------------------------------------===//
 
 Value PatternBuilder::parameter(Location loc, StringRef name, Element element,
                                 TypedAttr defaultValue, bool perHead) {

@@ -11,8 +11,7 @@ using namespace mlir;
 using namespace skim;
 using namespace skim::ir;
 
-//===-- Scores of all pairs
-//---------------------------------------------------------------------===//
+//===-- Scores of all pairs ------------------------------------------------------------------===//
 
 /// Whether a map has few rows, whatever q_len is.
 static bool hasLastRowsOnly(Value map) {
@@ -64,8 +63,7 @@ static void warnOfDiagonals(Operation *selection) {
   diagnostic.attachNote(selection->getLoc()) << "take whole blocks: 'cover(q / 64, k / 64, ...)'";
 }
 
-//===-- Noncausal windows
-//-----------------------------------------------------------------------===//
+//===-- Noncausal windows --------------------------------------------------------------------===//
 
 /// The sign of d expr / d dim far away along `dim`; 0 when the expression is bounded or not
 /// understood.

@@ -6,8 +6,7 @@ using namespace skim;
 using namespace skim::ir;
 using mlir::Value;
 
-//===-- Declarations
-//------------------------------------------------------------------------------===//
+//===-- Declarations -------------------------------------------------------------------------===//
 
 TEST_F(BuilderErrorsTest, VectorParameter) {
   expectError(b.parameter(loc, "x", Element::Vec), "error: parameter 'x' cannot be a vector\n"
@@ -57,8 +56,7 @@ TEST_F(BuilderErrorsTest, InputWithOtherType) {
               "error: input 'x' is declared before with another type\n");
 }
 
-//===-- Arithmetic
-//--------------------------------------------------------------------------------===//
+//===-- Arithmetic ---------------------------------------------------------------------------===//
 
 TEST_F(BuilderErrorsTest, AddSet) {
   expectError(b.add(loc, near(), index(1)),
@@ -160,8 +158,7 @@ TEST_F(BuilderErrorsTest, LogOfBool) {
               "note: a bool is a set of pairs, not a number\n");
 }
 
-//===-- Clauses
-//-----------------------------------------------------------------------------------===//
+//===-- Clauses ------------------------------------------------------------------------------===//
 
 TEST_F(BuilderErrorsTest, NoKeep) {
   EXPECT_TRUE(failed(b.finish(loc)));
@@ -242,8 +239,7 @@ TEST_F(BuilderErrorsTest, ScoreOutsideLogit) {
   EXPECT_NE(reports.find("expected the score to reach 'skim.logit' only"), std::string::npos);
 }
 
-//===-- Null operands
-//-----------------------------------------------------------------------------===//
+//===-- Null operands ------------------------------------------------------------------------===//
 
 TEST_F(BuilderErrorsTest, NullInNullOut) {
   Value null;

@@ -5,8 +5,7 @@ using namespace skim;
 using namespace skim::ir;
 using mlir::Value;
 
-//===-- Maps
-//--------------------------------------------------------------------------------------===//
+//===-- Maps ---------------------------------------------------------------------------------===//
 
 TEST_F(BuilderErrorsTest, LastOfKeys) {
   expectError(b.last(loc, keys(), index(64)),
@@ -190,8 +189,7 @@ TEST_F(BuilderErrorsTest, WhereOfSet) {
               "note: a set is what 'keep', 'and', 'or', 'not', 'cover' and 'where' take\n");
 }
 
-//===-- Sets
-//--------------------------------------------------------------------------------------===//
+//===-- Sets ---------------------------------------------------------------------------------===//
 
 TEST_F(BuilderErrorsTest, KeepParameter) {
   b.keep(loc, window());
