@@ -139,10 +139,6 @@ Value ScalarEmitter::holds(Value set, Place &place) {
   return truth(place.builder, set.getLoc(), emit(set, place));
 }
 
-Value ScalarEmitter::uniformHolds(Value set) {
-  return truth(itemBuilder, set.getLoc(), uniform(set));
-}
-
 Scalar ScalarEmitter::emitOperation(mlir::Operation *op, Place &place) {
   OpBuilder &builder = place.builder;
   Location loc = op->getLoc();

@@ -52,8 +52,6 @@ public:
   Scalar emit(mlir::Value source, Place &place);
   /// The set as one truth value: false where undefined.
   mlir::Value holds(mlir::Value set, Place &place);
-  /// The same for a set without position axes.
-  mlir::Value uniformHolds(mlir::Value set);
 
 private:
   Scalar emitOperation(mlir::Operation *op, Place &place);

@@ -99,7 +99,6 @@ public:
   bool limitReached() const { return errors >= limit; }
   /// All errors, those past the limit included.
   unsigned errorCount() const { return errors; }
-  unsigned warningCount() const { return warnings; }
   const std::deque<Diagnostic> &all() const { return diagnostics; }
 
   /// `path:line:column`, lines and columns from 1; empty path and zeros without a place.

@@ -1,7 +1,7 @@
 #include "Problem.h"
 
 #include "runtime/CheckedMath.h"
-#include "runtime/cpu/Addressing.h"
+#include "test/runtime/Addressing.h"
 
 #include <gtest/gtest.h>
 

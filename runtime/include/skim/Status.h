@@ -28,9 +28,6 @@ enum class StatusCode : uint8_t {
   Environment,
 };
 
-/// The name of a code as messages print it: "invalid argument", "workspace too small", ...
-const char *statusCodeName(StatusCode code);
-
 /// Success, or a code with a message. Messages are lower case without a full stop and
 /// name the argument, what was expected and what was got.
 class [[nodiscard]] Status {

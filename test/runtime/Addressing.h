@@ -1,7 +1,7 @@
 // Where the rows of operands and the cells of inputs lie, as abi.h defines it: for kernels
 // written in C++, and the yardstick for generated ones.
-#ifndef SKIM_RUNTIME_CPU_ADDRESSING_H
-#define SKIM_RUNTIME_CPU_ADDRESSING_H
+#ifndef SKIM_TEST_RUNTIME_ADDRESSING_H
+#define SKIM_TEST_RUNTIME_ADDRESSING_H
 
 #include <skim/abi.h>
 
@@ -39,4 +39,4 @@ inline int64_t cellOffset(const skim_buffer &buffer, int64_t request, int64_t he
 
 } // namespace skim::cpu
 
-#endif // SKIM_RUNTIME_CPU_ADDRESSING_H
+#endif // SKIM_TEST_RUNTIME_ADDRESSING_H
