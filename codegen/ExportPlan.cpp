@@ -164,8 +164,13 @@ FailureOr<LaunchPlan> exportPlan(tile::PlanOp op) {
   plan.signature.kvHeads = problem.getKvHeads();
   plan.signature.headDim = problem.getHeadDim();
   plan.signature.valueDim = problem.getValueDim();
-  plan.signature.operand = dtypeOf(problem.getOperand()).value_or(DType::F32);
-  plan.signature.output = dtypeOf(problem.getOut()).value_or(DType::F32);
+  std::optional<DType> operand = dtypeOf(problem.getOperand());
+  std::optional<DType> output = dtypeOf(problem.getOut());
+  if (!operand || !output)
+    return op.emitOpError("expected operands and output of f32, f16 or bf16 but got ")
+           << problem.getOperand() << " and " << problem.getOut();
+  plan.signature.operand = *operand;
+  plan.signature.output = *output;
   plan.signature.noncausal = op.getNoncausal();
   plan.signature.writesKept = op.getWritesKept();
   if (std::optional<uint64_t> pageSize = op.getPageSize())
