@@ -1,4 +1,5 @@
 // RUN: skim-opt --skim-plan --split-input-file %s | FileCheck %s
+// RUN: skim-opt --skim-plan --split-input-file --verify-diagnostics %s -o /dev/null
 
 // Causality, sink, window and a stride with run-time parameters: everything in closed form.
 // CHECK-LABEL: tile.program @attention
@@ -116,3 +117,24 @@ skim.pattern @short {
   skim.dense_when %short : !skim.set<>
 }
 skim.attend @short {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+// Too large for a closed form: one literal that is asked for pair by pair, and a warning.
+// CHECK-LABEL: tile.program @attention
+// CHECK:         tile.literal of %{{.*}} cells(1, 1) {
+// CHECK:         tile.for_each_visit {{.*}} touched [{{.*}}literals = [0]
+skim.pattern @large {
+  %0 = skim.affine_set affine_set<(d0, d1) : (-d0 - d1 + ((d0 + d1) floordiv 7) * 7 + 2 >= 0)> () : () -> !skim.set<q, k>
+  %1 = skim.affine_set affine_set<(d0, d1) : (-d0 - d1 * 2 + ((d0 + d1 * 2) floordiv 11) * 11 + 3 >= 0)> () : () -> !skim.set<q, k>
+  %2 = skim.or %0, %1 : (!skim.set<q, k>, !skim.set<q, k>) -> !skim.set<q, k>
+  %3 = skim.affine_set affine_set<(d0, d1) : (d0 * -3 - d1 + ((d0 * 3 + d1) floordiv 13) * 13 + 4 >= 0)> () : () -> !skim.set<q, k>
+  %4 = skim.affine_set affine_set<(d0, d1) : (-d0 + d1 * 2 + ((d0 - d1 * 2) floordiv 17) * 17 + 5 >= 0)> () : () -> !skim.set<q, k>
+  %5 = skim.or %3, %4 : (!skim.set<q, k>, !skim.set<q, k>) -> !skim.set<q, k>
+  %6 = skim.affine_set affine_set<(d0, d1) : (-d0 - d1 * 3 + ((d0 + d1 * 3) floordiv 19) * 19 + 8 >= 0)> () : () -> !skim.set<q, k>
+  %7 = skim.and %2, %5, %6 : (!skim.set<q, k>, !skim.set<q, k>, !skim.set<q, k>) -> !skim.set<q, k>
+  // expected-warning@+2 {{the set has no closed form of bearable size}}
+  // expected-note@+1 {{cannot be projected on tiles exactly: expected at most 64 conjunctions}}
+  skim.keep %7 : !skim.set<q, k>
+}
+skim.attend @large {query_heads = 1, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
