@@ -13,6 +13,32 @@ namespace {
 /// Longer chains of imports are refused.
 constexpr unsigned maxImportDepth = 64;
 
+/// Null, with an error at `range`, where there is no regular file of a size that is allowed:
+/// a device or a pipe could be read without end.
+std::unique_ptr<llvm::MemoryBuffer> readFile(llvm::StringRef path, llvm::SMRange range,
+                                             Diagnostics &diagnostics,
+                                             llvm::vfs::FileSystem &files) {
+  llvm::ErrorOr<llvm::vfs::Status> status = files.status(path);
+  if (!status) {
+    diagnostics.report(Message::CannotRead, range, path, status.getError().message());
+    return nullptr;
+  }
+  if (!status->isRegularFile()) {
+    diagnostics.report(Message::NotRegularFile, range, path);
+    return nullptr;
+  }
+  if (status->getSize() > maxFileBytes) {
+    diagnostics.report(Message::CannotReadTooLarge, range, path, status->getSize(), maxFileBytes);
+    return nullptr;
+  }
+  auto memory = files.getBufferForFile(path, /*FileSize=*/-1, /*RequiresNullTerminator=*/true);
+  if (!memory) {
+    diagnostics.report(Message::CannotRead, range, path, memory.getError().message());
+    return nullptr;
+  }
+  return std::move(*memory);
+}
+
 class Loader {
 public:
   Loader(Diagnostics &diagnostics, llvm::vfs::FileSystem &files)
@@ -102,13 +128,12 @@ private:
       diagnostics.report(Message::ImportsTooDeep, import.pathRange, maxImportDepth);
       return;
     }
-    auto memory = files.getBufferForFile(path, /*FileSize=*/-1, /*RequiresNullTerminator=*/true);
+    auto memory = readFile(path, import.pathRange, diagnostics, files);
     if (!memory) {
       states[identity] = State::Done;
-      diagnostics.report(Message::CannotRead, import.pathRange, path, memory.getError().message());
       return;
     }
-    visit(std::move(*memory), identity, import.pathRange);
+    visit(std::move(memory), identity, import.pathRange);
   }
 
   void reportCycle(const std::string &identity, const Import &import) {
@@ -155,12 +180,10 @@ std::vector<llvm::StringRef> Program::names() const {
 }
 
 Program loadFile(llvm::StringRef path, Diagnostics &diagnostics, llvm::vfs::FileSystem &files) {
-  auto memory = files.getBufferForFile(path, /*FileSize=*/-1, /*RequiresNullTerminator=*/true);
-  if (!memory) {
-    diagnostics.report(Message::CannotRead, {}, path, memory.getError().message());
+  auto memory = readFile(path, {}, diagnostics, files);
+  if (!memory)
     return {};
-  }
-  return loadBuffer(std::move(*memory), diagnostics, files);
+  return loadBuffer(std::move(memory), diagnostics, files);
 }
 
 Program loadBuffer(std::unique_ptr<llvm::MemoryBuffer> buffer, Diagnostics &diagnostics,

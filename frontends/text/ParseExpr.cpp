@@ -303,6 +303,8 @@ ExprPtr Parser::parseMatch() {
     expectClose(open, TokenKind::RightBrace);
     if (!panic && arms.empty())
       diagnostics.report(Message::MatchWithoutArms, keyword);
+    else if (!panic && llvm::none_of(arms, [](const MatchExpr::Arm &arm) { return arm.label; }))
+      diagnostics.report(Message::MatchWithoutLabel, arms.front().labelRange);
   }
   unsigned height = selector->height;
   for (const MatchExpr::Arm &arm : arms)

@@ -14,6 +14,12 @@ File parse(unsigned buffer, Diagnostics &diagnostics) {
                        maxFileBytes);
     return {};
   }
+  constexpr llvm::StringLiteral byteOrderMark = "\xEF\xBB\xBF";
+  if (memory->getBuffer().starts_with(byteOrderMark)) {
+    llvm::SMLoc start = llvm::SMLoc::getFromPointer(memory->getBufferStart());
+    diagnostics.report(Message::ByteOrderMark, {start, start});
+    return {};
+  }
   return Parser(buffer, diagnostics).parseFile();
 }
 

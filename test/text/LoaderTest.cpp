@@ -199,6 +199,45 @@ TEST(LoaderTest, AMissingFileIsNamed) {
   EXPECT_EQ(findEntry(program, "", diagnostics), nullptr);
 }
 
+TEST(LoaderTest, OnlyRegularFilesAreRead) {
+  llvm::vfs::InMemoryFileSystem files;
+  files.addFile("folder.skim/b.skim", 0, llvm::MemoryBuffer::getMemBufferCopy(""));
+  files.addFile("a.skim", 0,
+                llvm::MemoryBuffer::getMemBufferCopy("import \"folder.skim\"\n", "a.skim"));
+  Diagnostics diagnostics;
+  loadFile("folder.skim", diagnostics, files);
+  loadFile("a.skim", diagnostics, files);
+  EXPECT_EQ(printed(diagnostics),
+            "error: cannot read 'folder.skim': expected a regular file\n"
+            "a.skim:1:8: error: cannot read 'folder.skim': expected a regular file\n"
+            "import \"folder.skim\"\n"
+            "       ^~~~~~~~~~~~~\n");
+  Diagnostics device;
+  loadFile("/dev/zero", device);
+  EXPECT_EQ(printed(device), "error: cannot read '/dev/zero': expected a regular file\n");
+}
+
+TEST(LoaderTest, LargeFilesAreNotRead) {
+  llvm::vfs::InMemoryFileSystem files;
+  files.addFile("a.skim", 0,
+                llvm::MemoryBuffer::getMemBufferCopy(std::string(maxFileBytes + 1, ' ')));
+  Diagnostics diagnostics;
+  loadFile("a.skim", diagnostics, files);
+  EXPECT_EQ(printed(diagnostics), "error: cannot read 'a.skim': file holds 1048577 bytes; expected "
+                                  "at most 1048576\n");
+}
+
+TEST(LoaderTest, AByteOrderMarkIsNamedOnce) {
+  Diagnostics diagnostics;
+  Program program = loadText("\xEF\xBB\xBFpattern a { keep true }\n", diagnostics);
+  ASSERT_EQ(diagnostics.errorCount(), 1U);
+  EXPECT_THAT(printed(diagnostics),
+              HasSubstr("a.skim:1:1: error: file starts with a UTF-8 byte order mark; remove these "
+                        "3 bytes"));
+  EXPECT_EQ(findEntry(program, "", diagnostics), nullptr);
+  EXPECT_EQ(diagnostics.errorCount(), 1U);
+}
+
 TEST(LoaderTest, EntriesAreFoundByName) {
   Diagnostics diagnostics;
   Program program = loadText("pattern one { keep true }\npattern two { keep true }\n", diagnostics);
