@@ -13,7 +13,10 @@ std::optional<double> massOfHead(const Outcome &kept, const Outcome &dense, int6
   for (int64_t i = head * tokens; i < (head + 1) * tokens; ++i) {
     if (std::isinf(dense.lse[i]) && dense.lse[i] < 0)
       continue;
-    sum += std::exp(double(kept.lse[i]) - double(dense.lse[i]));
+    double share = std::exp(double(kept.lse[i]) - double(dense.lse[i]));
+    if (!std::isfinite(share))
+      return std::nan("");
+    sum += share;
     ++rows;
   }
   if (rows == 0)
@@ -29,6 +32,9 @@ std::optional<double> errorOfHead(const Outcome &asked, const Outcome &dense,
   for (int64_t token = 0; token < batch.queryTokens(); ++token)
     for (int64_t i = 0; i < batch.valueDim; ++i) {
       int64_t at = (token * batch.queryHeads + head) * batch.valueDim + i;
+      // std::max passes over NaN.
+      if (!std::isfinite(asked.out[at]) || !std::isfinite(dense.out[at]))
+        return std::nan("");
       difference = std::max(difference, std::abs(double(asked.out[at]) - double(dense.out[at])));
       largest = std::max(largest, std::abs(double(dense.out[at])));
     }
@@ -37,6 +43,15 @@ std::optional<double> errorOfHead(const Outcome &asked, const Outcome &dense,
   if (largest == 0)
     return std::nullopt;
   return difference / largest;
+}
+
+/// NaN before none, and none before the larger.
+std::optional<double> worse(std::optional<double> a, std::optional<double> b) {
+  if (a && std::isnan(*a))
+    return a;
+  if (b && std::isnan(*b))
+    return b;
+  return a && b ? std::optional(std::max(*a, *b)) : std::nullopt;
 }
 
 } // namespace
@@ -92,10 +107,7 @@ llvm::Expected<Comparison> compareWithDense(const Job &job, const Outcome &asked
       massSum += *one.keptMass;
       ++massHeads;
     }
-    if (!one.error || !comparison.error)
-      comparison.error = std::nullopt;
-    else
-      comparison.error = std::max(*comparison.error, *one.error);
+    comparison.error = worse(comparison.error, one.error);
     comparison.heads.push_back(one);
   }
   if (massHeads > 0)

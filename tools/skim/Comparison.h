@@ -14,9 +14,10 @@ int64_t visiblePairs(const HostBatch &batch, bool causal);
 
 struct HeadComparison {
   /// Share of dense attention that falls on kept keys, mean over the rows that see a key;
-  /// empty where none does.
+  /// empty where none does, NaN where a log-sum-exp is.
   std::optional<double> keptMass;
-  /// max |out - dense| / max |dense|; empty where dense attention is 0 and `out` is not.
+  /// max |out - dense| / max |dense|; empty where dense attention is 0 and `out` is not, NaN
+  /// where a value of either is not finite.
   std::optional<double> error;
 };
 
@@ -24,7 +25,7 @@ struct Comparison {
   std::vector<HeadComparison> heads;
   /// Mean over the heads.
   std::optional<double> keptMass;
-  /// The largest; empty where one is.
+  /// The largest; NaN where one is, else empty where one is.
   std::optional<double> error;
 };
 

@@ -146,13 +146,15 @@ llvm::Expected<std::vector<Setting>> Options::settings() const {
   for (llvm::StringRef text : arguments.getAllArgValues(OPT_set)) {
     auto [name, list] = text.split('=');
     name = name.trim();
+    if (!name.empty() && list.empty() && text.ends_with("="))
+      return wrongUsage("--set: expected NAME=VALUE but the value of '" + name + "' is empty");
     if (name.empty() || list.empty())
       return wrongUsage("--set: expected NAME=VALUE but got '" + text + "'");
     if (llvm::any_of(settings, [&](const Setting &other) { return other.name == name; }))
       return wrongUsage("--set: '" + name + "' is given twice");
     Setting setting{name.str(), {}};
     for (llvm::StringRef value : llvm::split(list, ','))
-      setting.values.push_back(value.trim().str());
+      setting.values.push_back(value.str());
     settings.push_back(std::move(setting));
   }
   return settings;

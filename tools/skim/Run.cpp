@@ -9,6 +9,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 namespace skim::tool {
 namespace {
 
@@ -27,7 +29,7 @@ struct Report {
 };
 
 llvm::json::Value orNull(const std::optional<double> &value) {
-  return value ? llvm::json::Value(*value) : llvm::json::Value(nullptr);
+  return value && std::isfinite(*value) ? llvm::json::Value(*value) : llvm::json::Value(nullptr);
 }
 
 void printJson(const Report &report) {
@@ -79,10 +81,16 @@ void printJson(const Report &report) {
   llvm::outs() << '\n';
 }
 
+constexpr llvm::StringLiteral notANumber = "not a number";
+
 std::string percent(const std::optional<double> &share) {
+  if (share && !std::isfinite(*share))
+    return notANumber.str();
   return share ? llvm::formatv("{0:F1} %", *share * 100).str() : "-";
 }
 std::string scientific(const std::optional<double> &value) {
+  if (value && !std::isfinite(*value))
+    return notANumber.str();
   std::string text = "-";
   if (value) {
     text.clear();
@@ -101,7 +109,7 @@ void printTable(const Report &report) {
     if (meaning.empty())
       os << value << '\n';
     else
-      os << llvm::left_justify(value, 10) << meaning << '\n';
+      os << llvm::left_justify(value, 9) << ' ' << meaning << '\n';
   };
   row("pattern", callText(report.job.source.entry(), report.job.settings));
   row("batch",
@@ -130,12 +138,13 @@ void printTable(const Report &report) {
     return;
   os << "\nhead  kept mass    error\n";
   for (size_t head = 0; head < report.comparison->heads.size(); ++head)
-    os << llvm::format("%4zu", head)
-       << llvm::right_justify(percent(report.comparison->heads[head].keptMass), 11)
-       << llvm::right_justify(scientific(report.comparison->heads[head].error), 9) << '\n';
+    os << llvm::format("%4zu ", head)
+       << llvm::right_justify(percent(report.comparison->heads[head].keptMass), 10) << ' '
+       << llvm::right_justify(scientific(report.comparison->heads[head].error), 8) << '\n';
 }
 
-llvm::Error writeResults(llvm::StringRef path, const HostBatch &batch, const Outcome &outcome) {
+llvm::Error writeResults(llvm::StringRef path, const HostBatch &batch, const Outcome &outcome,
+                         bool wantKept) {
   auto tensor = [](const char *name, ElementType type, std::vector<int64_t> shape,
                    const auto &values) {
     return Tensor{name, type, std::move(shape), reinterpret_cast<const char *>(values.data()),
@@ -145,7 +154,7 @@ llvm::Error writeResults(llvm::StringRef path, const HostBatch &batch, const Out
       tensor("out", ElementType::F32, {batch.queryTokens(), batch.queryHeads, batch.valueDim},
              outcome.out),
       tensor("lse", ElementType::F32, {batch.queryHeads, batch.queryTokens()}, outcome.lse)};
-  if (!outcome.kept.empty())
+  if (wantKept)
     tensors.push_back(tensor("kept", ElementType::U8,
                              {batch.queryHeads, batch.queryTokens(), batch.longestKv()},
                              outcome.kept));
@@ -182,7 +191,7 @@ llvm::Error runPattern(const Options &options) {
   if (!outcome)
     return outcome.takeError();
   if (options.has(OPT_out))
-    if (llvm::Error error = writeResults(options.text(OPT_out), *batch, *outcome))
+    if (llvm::Error error = writeResults(options.text(OPT_out), *batch, *outcome, job.wantKept))
       return error;
   Report report{job, *outcome, std::nullopt};
   if (!options.has(OPT_no_dense)) {

@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Regex.h"
 
 #include <cmath>
 
@@ -12,30 +13,48 @@ namespace {
 
 using Element = text::TypeSyntax::Element;
 
-/// Beyond this an integer is no exact double, and no position needs it.
-constexpr int64_t largestIndex = int64_t(1) << 53;
+/// Of an index parameter, as at a launch.
+constexpr int64_t largestIndex = int64_t(1) << 40;
+
+bool isWholeNumber(llvm::StringRef text) {
+  if (!text.consume_front("-"))
+    text.consume_front("+");
+  return !text.empty() && llvm::all_of(text, llvm::isDigit);
+}
+
+/// Decimal notation alone: no hexadecimal digits, no "inf" and no "nan".
+bool isDecimalNumber(llvm::StringRef text) {
+  static const llvm::Regex decimal(R"(^[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?$)");
+  return decimal.match(text);
+}
 
 llvm::Expected<double> parseValue(const text::Parameter &parameter, llvm::StringRef text) {
   auto expected = [&](llvm::StringRef what) {
     return wrongInput("--set: parameter '" + parameter.name + "': expected " + what + " but got '" +
                       text + "'");
   };
+  if (text.empty())
+    return wrongInput("--set: parameter '" + parameter.name +
+                      "': expected a value but it is empty");
   if (parameter.type.element == Element::Bool) {
     if (text == "true" || text == "false")
       return text == "true" ? 1.0 : 0.0;
     return expected("true or false");
   }
   if (parameter.type.element == Element::Index) {
-    int64_t value = 0;
-    if (text.getAsInteger(10, value))
+    if (!isWholeNumber(text))
       return expected("a whole number");
-    if (std::abs(value) > largestIndex)
-      return expected("a number of at most 2^53");
+    int64_t value = 0;
+    text.consume_front("+");
+    if (text.getAsInteger(10, value) || value < -largestIndex || value > largestIndex)
+      return expected("a whole number from -2^40 to 2^40");
     return static_cast<double>(value);
   }
   double value = 0;
-  if (text.getAsDouble(value) || std::isnan(value))
-    return expected("a number");
+  if (!isDecimalNumber(text) || text.getAsDouble(value))
+    return expected("a finite decimal number");
+  if (!std::isfinite(static_cast<float>(value)))
+    return expected("a number that f32 can hold");
   return value;
 }
 
