@@ -1,5 +1,6 @@
 #include "passes/ByteMaps.h"
 
+#include "passes/PatternSlice.h"
 #include "passes/ProgramBuilder.h"
 #include "passes/Visits.h"
 
@@ -7,9 +8,23 @@ using mlir::AffineExpr;
 using mlir::failed;
 using mlir::failure;
 using mlir::FailureOr;
+using mlir::LogicalResult;
+using mlir::success;
 using mlir::Value;
 
 namespace skim {
+namespace {
+
+/// `name`, numbered when a buffer of the plan has it.
+std::string uniqueName(tile::PlanOp plan, llvm::StringRef name) {
+  std::string candidate = name.str();
+  auto taken = [&](tile::BufferOp buffer) { return buffer.getName() == candidate; };
+  for (unsigned number = 1; llvm::any_of(plan.getBody().getOps<tile::BufferOp>(), taken); ++number)
+    candidate = (name + "_" + llvm::Twine(number)).str();
+  return candidate;
+}
+
+} // namespace
 
 int64_t addCells(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, const ir::Axes &axes,
                  mlir::Type element, int64_t elements, bool zeroed) {
@@ -26,7 +41,7 @@ int64_t addCells(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, co
   AffineExpr keyCells = axes.diagonal ? keys : axes.key ? keys.ceilDiv(axes.key) : constant(1);
   auto extents = mlir::AffineMap::get(0, 3, {requests, constant(heads), queryCells, keyCells},
                                       plan.getContext());
-  return plan.addBuffer(loc, name, element, elements, extents, zeroed).getSlot();
+  return plan.addBuffer(loc, uniqueName(plan, name), element, elements, extents, zeroed).getSlot();
 }
 
 int64_t addByteMap(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name,
@@ -35,11 +50,21 @@ int64_t addByteMap(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name,
   return addCells(plan, loc, name, axes, byte, 1, /*zeroed=*/true);
 }
 
+void replaceByStored(mlir::Operation *set, int64_t slot) {
+  mlir::OpBuilder builder(set);
+  set->replaceAllUsesWith(
+      tile::StoredSetOp::create(builder, set->getLoc(), set->getResult(0).getType(), slot));
+  set->erase();
+}
+
 FailureOr<int64_t> addCoverProgram(ir::PatternOp pattern, tile::PlanOp plan, mlir::Location loc,
-                                   llvm::StringRef name, Value set, int64_t queryBlock,
-                                   int64_t keyBlock) {
+                                   llvm::StringRef name, mlir::OpOperand &operand,
+                                   int64_t queryBlock, int64_t keyBlock) {
   constexpr int64_t kRowsAtOnce = 64;
   TileShape shape{queryBlock ? queryBlock : kRowsAtOnce, keyBlock};
+  if (failed(storeCoversWithin(pattern, plan, loc, operand, shape)))
+    return failure();
+  Value set = operand.get();
   PatternFormula formulas(set, pattern.getNoncausal());
   FailureOr<VisitedSet> visited = visitSet(loc, formulas, set, shape);
   if (failed(visited))
@@ -70,7 +95,37 @@ FailureOr<int64_t> addCoverProgram(ir::PatternOp pattern, tile::PlanOp plan, mli
       mlir::ValueRange(), program.intervals(visited->visits.touched), builder.getArrayAttr({}),
       tile::SourceAttr::get(context, false, 0, 0, 1));
   forEach.getBody().takeBody(body.region);
+  if (failed(program.scalars().status()))
+    return failure();
   return slot;
+}
+
+LogicalResult storeCover(ir::PatternOp pattern, tile::PlanOp plan, ir::CoverOp cover) {
+  FailureOr<int64_t> slot =
+      addCoverProgram(pattern, plan, cover.getLoc(), "cover", cover.getSetMutable(),
+                      cover.getQuery().value_or(0), cover.getKey());
+  if (failed(slot))
+    return failure();
+  replaceByStored(cover, *slot);
+  return success();
+}
+
+LogicalResult storeCoversWithin(ir::PatternOp pattern, tile::PlanOp plan, mlir::Location loc,
+                                mlir::OpOperand &operand, TileShape shape) {
+  llvm::SmallVector<ir::CoverOp> covers = coversWithin(operand.get());
+  if (covers.empty() || succeedsQuietly(plan.getContext(), [&]() -> LogicalResult {
+        PatternFormula formulas(operand.get(), pattern.getNoncausal());
+        FailureOr<VisitedSet> visited = visitSet(loc, formulas, operand.get(), shape);
+        return success(succeeded(visited) && !visited->testsEveryPair);
+      }))
+    return success();
+  for (ir::CoverOp cover : covers) {
+    warnOfFallback(cover.getLoc(), kByteMap,
+                   "in closed form it makes the closed form of the set around it too large");
+    if (failed(storeCover(pattern, plan, cover)))
+      return failure();
+  }
+  return success();
 }
 
 } // namespace skim

@@ -1,5 +1,7 @@
 #include "passes/PatternSlice.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <algorithm>
@@ -20,6 +22,25 @@ llvm::SmallVector<mlir::Operation *> neededOperations(ir::PatternOp pattern) {
   }
   std::reverse(list.begin(), list.end());
   return list;
+}
+
+llvm::SmallVector<ir::CoverOp> coversWithin(mlir::Value set) {
+  llvm::SmallVector<ir::CoverOp> covers;
+  llvm::SetVector<mlir::Operation *> reached;
+  auto reach = [&](mlir::Value value) {
+    if (mlir::Operation *op = value.getDefiningOp())
+      reached.insert(op);
+  };
+  reach(set);
+  for (size_t next = 0; next != reached.size(); ++next) {
+    mlir::Operation *op = reached[next];
+    if (auto cover = llvm::dyn_cast<ir::CoverOp>(op))
+      covers.push_back(cover);
+    else
+      llvm::for_each(op->getOperands(), reach);
+  }
+  llvm::sort(covers, [](ir::CoverOp a, ir::CoverOp b) { return a->isBeforeInBlock(b); });
+  return covers;
 }
 
 ir::PatternOp lookupPattern(ir::AttendOp attend) {

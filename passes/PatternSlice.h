@@ -14,6 +14,9 @@ namespace skim {
 /// The operations that the clauses of a pattern reach, and the clauses, in order.
 llvm::SmallVector<mlir::Operation *> neededOperations(ir::PatternOp pattern);
 
+/// The covers that `set` is made of, except those inside other covers, in order.
+llvm::SmallVector<ir::CoverOp> coversWithin(mlir::Value set);
+
 /// The pattern that `attend` names, which its verifier found.
 ir::PatternOp lookupPattern(ir::AttendOp attend);
 

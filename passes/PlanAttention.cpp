@@ -55,7 +55,7 @@ public:
       sink =
           orMinusInfinity(builder, clause.getLoc(), program.scalars().uniform(clause.getValue()));
     tile::FinishOp::create(builder, loc, program.item(), state, sink);
-    return success();
+    return program.scalars().status();
   }
 
 private:

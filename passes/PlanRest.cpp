@@ -78,7 +78,8 @@ struct PlanRestPass : impl::PlanRestBase<PlanRestPass> {
                      reason);
     }
     mlir::FailureOr<int64_t> covered =
-        addCoverProgram(pattern, plan, loc, "rest_covered", kept, rest.getQuery(), block);
+        addCoverProgram(pattern, plan, loc, "rest_covered",
+                        pattern.getClause<ir::KeepOp>().getSetMutable(), rest.getQuery(), block);
     if (failed(covered))
       return failure();
     rest->setAttr(kCoveredAttr, builder.getI64IntegerAttr(*covered));

@@ -41,9 +41,6 @@ Value selectionAmount(ProgramBuilder &program, Location loc, const Scalar &amoun
   return arith::SelectOp::create(builder, loc, amount.defined, value, nan);
 }
 
-constexpr llvm::StringLiteral kByteMap =
-    "the cover has no closed form of bearable size; a kernel of its own writes it as bytes";
-
 class SelectionPlanner {
 public:
   SelectionPlanner(ir::PatternOp pattern, tile::PlanOp plan) : pattern(pattern), plan(plan) {}
@@ -54,16 +51,11 @@ public:
     for (auto list :
          llvm::make_early_inc_range(pattern.getBody().front().getOps<ir::InputListOp>()))
       planList(list);
-    for (mlir::Operation *op : neededOperations(pattern)) {
-      LogicalResult planned = success();
-      if (llvm::isa<ir::TopKOp, ir::TopPOp>(op))
-        planSelection(op);
-      else if (auto cover = llvm::dyn_cast<ir::CoverOp>(op); cover && !hasClosedForm(cover))
-        planned = planCover(cover);
-      if (failed(planned))
-        return failure();
-    }
-    return planRemainingCovers(attentionShape);
+    if (failed(planSelectionsAndCovers()))
+      return failure();
+    // Covers in closed form can still make the whole set's closed form too large.
+    auto keep = pattern.getClause<ir::KeepOp>();
+    return storeCoversWithin(pattern, plan, keep.getLoc(), keep.getSetMutable(), attentionShape);
   }
 
 private:
@@ -90,39 +82,27 @@ private:
     return false;
   }
 
-  /// Covers in closed form can still make the whole set's closed form too large.
-  LogicalResult planRemainingCovers(TileShape shape) {
-    llvm::SmallVector<ir::CoverOp> covers;
-    for (mlir::Operation *op : neededOperations(pattern))
-      if (auto cover = llvm::dyn_cast<ir::CoverOp>(op))
-        covers.push_back(cover);
-    if (covers.empty())
-      return success();
-    auto keep = pattern.getClause<ir::KeepOp>();
-    PatternFormula formulas(keep.getSet(), pattern.getNoncausal());
-    mlir::FailureOr<VisitedSet> visited =
-        visitSet(keep.getLoc(), formulas, keep.getSet(), shape, /*warns=*/false);
-    if (failed(visited))
-      return failure();
-    if (!visited->testsEveryPair)
-      return success();
-    for (ir::CoverOp cover : covers) {
-      warnOfFallback(cover.getLoc(), kByteMap,
-                     "in closed form it makes the kept set's closed form too large");
-      if (failed(planCover(cover)))
-        return failure();
+  /// Selections, and covers that have no closed form. Storing covers for the sake of one around
+  /// them takes the closed form of others around them, so those are looked at again.
+  LogicalResult planSelectionsAndCovers() {
+    for (bool again = true; again;) {
+      again = false;
+      for (mlir::Operation *op : neededOperations(pattern)) {
+        LogicalResult planned = success();
+        if (llvm::isa<ir::TopKOp, ir::TopPOp>(op)) {
+          planned = planSelection(op);
+        } else if (auto cover = llvm::dyn_cast<ir::CoverOp>(op); cover && !hasClosedForm(cover)) {
+          again |= !coversWithin(cover.getSet()).empty();
+          planned = storeCover(pattern, plan, cover);
+        }
+        if (failed(planned))
+          return failure();
+      }
     }
     return success();
   }
 
   mlir::Type f32Type() { return mlir::Float32Type::get(plan.getContext()); }
-
-  void store(mlir::Operation *op, int64_t slot) {
-    mlir::OpBuilder builder(op);
-    op->replaceAllUsesWith(
-        tile::StoredSetOp::create(builder, op->getLoc(), op->getResult(0).getType(), slot));
-    op->erase();
-  }
 
   static tile::ItemAxis itemAxis(const ir::Axes &axes) {
     return axes.query ? tile::ItemAxis::Queries : tile::ItemAxis::None;
@@ -133,7 +113,7 @@ private:
     Location loc = list.getLoc();
     int64_t input = plan.getInput(list.getName()).getSlot();
     int64_t keyCell = axes.diagonal ? 1 : axes.key;
-    int64_t slot = addByteMap(plan, loc, uniqueName("list"), axes);
+    int64_t slot = addByteMap(plan, loc, "list", axes);
     ProgramBuilder program(pattern, plan, loc,
                            {"scatter_list",
                             {std::max<int64_t>(axes.query, 1), keyCell},
@@ -142,16 +122,16 @@ private:
     mlir::OpBuilder &builder = program.builder();
     tile::ScatterListOp::create(builder, loc, input, builder.getI64IntegerAttr(input + 1),
                                 headKind(axes.head), axes.query, keyCell, slot, program.item());
-    store(list, slot);
+    replaceByStored(list, slot);
   }
 
-  void planSelection(mlir::Operation *op) {
+  LogicalResult planSelection(mlir::Operation *op) {
     ir::Axes axes = llvm::cast<ir::SetType>(op->getResult(0).getType()).getAxes();
     Location loc = op->getLoc();
     int64_t keyCell = axes.diagonal ? 1 : axes.key;
     bool topK = llvm::isa<ir::TopKOp>(op);
-    int64_t slot = addByteMap(plan, loc, uniqueName("selected"), axes);
-    int64_t scratch = addCells(plan, loc, uniqueName("scores"), axes, f32Type(), topK ? 1 : 2,
+    int64_t slot = addByteMap(plan, loc, "selected", axes);
+    int64_t scratch = addCells(plan, loc, "scores", axes, f32Type(), topK ? 1 : 2,
                                /*zeroed=*/false);
     ProgramBuilder program(pattern, plan, loc,
                            {"select",
@@ -183,31 +163,13 @@ private:
         program.builder(), loc, topK ? tile::Selection::TopK : tile::Selection::TopP, amount,
         axes.query, keyCell, axes.diagonal, scratch, slot, program.item());
     select.getBody().takeBody(where.region);
-    store(op, slot);
-  }
-
-  LogicalResult planCover(ir::CoverOp cover) {
-    mlir::FailureOr<int64_t> slot =
-        addCoverProgram(pattern, plan, cover.getLoc(), uniqueName("cover"), cover.getSet(),
-                        cover.getQuery().value_or(0), cover.getKey());
-    if (failed(slot))
-      return failure();
-    store(cover, *slot);
-    return success();
-  }
-
-  /// `name`, numbered when it is not the first of its kind.
-  llvm::StringRef uniqueName(llvm::StringRef name) {
-    unsigned count = used[name]++;
-    nameStorage = count == 0 ? name.str() : (name + "_" + llvm::Twine(count)).str();
-    return nameStorage;
+    replaceByStored(op, slot);
+    return program.scalars().status();
   }
 
   ir::PatternOp pattern;
   tile::PlanOp plan;
   llvm::SmallPtrSet<mlir::Operation *, 8> scalarSets;
-  llvm::StringMap<unsigned> used;
-  std::string nameStorage;
 };
 
 struct PlanSelectionsPass : impl::PlanSelectionsBase<PlanSelectionsPass> {

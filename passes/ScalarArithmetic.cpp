@@ -31,8 +31,9 @@ Scalar ScalarEmitter::emitArithmetic(mlir::Operation *op, Place &place) {
     operands.push_back(scalar.value);
     defined = both(builder, loc, defined, scalar.defined);
   }
-  Value x = operands[0], y = operands.size() > 1 ? operands[1] : Value();
-  bool real = llvm::isa<mlir::FloatType>(x.getType());
+  Value x = operands.empty() ? Value() : operands[0],
+        y = operands.size() > 1 ? operands[1] : Value();
+  bool real = x && llvm::isa<mlir::FloatType>(x.getType());
   auto zero = [&]() -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(x.getType()));
   };
@@ -122,8 +123,20 @@ Scalar ScalarEmitter::emitArithmetic(mlir::Operation *op, Place &place) {
           .Case([&](ir::TanhOp) -> Value {
             return place.fastMath ? Value(math::TanhOp::create(builder, loc, x))
                                   : inF64<math::TanhOp>(builder, loc, x);
-          });
+          })
+          .Default([&](mlir::Operation *) { return emitUnsupported(op, builder); });
   return {result, defined};
+}
+
+Value ScalarEmitter::emitUnsupported(mlir::Operation *op, OpBuilder &builder) {
+  op->emitError("expected an operation with a value at each position but got '")
+      << op->getName() << "'";
+  failed = true;
+  auto map = llvm::dyn_cast<ir::MapType>(op->getResult(0).getType());
+  mlir::Type type = !map || map.isBool() ? mlir::Type(builder.getI1Type())
+                    : map.isIndex()      ? mlir::Type(builder.getIndexType())
+                                         : mlir::Type(builder.getF32Type());
+  return arith::ConstantOp::create(builder, op->getLoc(), builder.getZeroAttr(type));
 }
 
 } // namespace skim

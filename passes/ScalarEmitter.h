@@ -52,6 +52,9 @@ public:
   Scalar emit(mlir::Value source, Place &place);
   /// The set as one truth value: false where undefined.
   mlir::Value holds(mlir::Value set, Place &place);
+  /// Failure after an operation that has no scalar form, on which an error was emitted and for
+  /// which zero stands in.
+  mlir::LogicalResult status() const { return mlir::success(!failed); }
 
 private:
   Scalar emitOperation(mlir::Operation *op, Place &place);
@@ -65,6 +68,7 @@ private:
   Scalar emitCompare(ir::CompareOp compare, Place &place);
   Scalar emitMatch(ir::MatchOp match, Place &place);
   Scalar emitArithmetic(mlir::Operation *op, Place &place);
+  mlir::Value emitUnsupported(mlir::Operation *op, mlir::OpBuilder &builder);
   mlir::Value existence(ir::Axes axes, mlir::Location loc, Place &place);
 
   ir::PatternOp pattern;
@@ -72,6 +76,7 @@ private:
   mlir::Value item;
   mlir::OpBuilder &itemBuilder;
   llvm::DenseMap<mlir::Value, Scalar> uniforms;
+  bool failed = false;
 };
 
 /// The kind of heads that `head` counts.

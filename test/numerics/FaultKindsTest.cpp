@@ -88,6 +88,22 @@ TEST(FaultKinds, K2CoversWhoseRowsStraddleTheCellsOfAnInput) {
   }
 }
 
+// What the outer cover rounds up has no closed form, although the inner cover alone has one.
+TEST(FaultKinds, K2CoversOfCoversWithoutAClosedForm) {
+  for (const char *body :
+       {"keep cover(q / 16, k / 16, cover(q / 8, k / 8, (q - k) % 9 == 2))",
+        "keep cover(q / 8, k / 8, cover(q / 4, k / 4, (q - k) % 9 == 2) and not "
+        "cover(k / 3, q - k == 7))",
+        "keep cover(q / 16, k / 16, cover(q / 8, k / 8, cover(q / 4, k / 4, (q - k) % 9 == 2)))",
+        "let inner = cover(q / 8, k / 8, (q - k) % 9 == 2)\n"
+        "keep cover(q / 16, k / 16, inner) and not cover(q / 8, k / 16, inner and q - k > 40)",
+        "rest mean(16, q / 16)\n keep cover(q / 8, k / 8, (q - k) % 9 == 2) and q - k < 60"})
+    EXPECT_EQ(checkCase(makeCase(std::string("pattern p {\n") + body + "\n}", {{70, 70}, {5, 43}},
+                                 {.heads = 2, .kvHeads = 1})),
+              "")
+        << body;
+}
+
 TEST(FaultKinds, K3CausalityIsAlignedAtTheLastKey) {
   Case fewer = makeCase(kDense, {{2, 5}}, {}), more = makeCase(kDense, {{5, 2}}, {});
   Expected<Kernel> kernel = compileCase(fewer);

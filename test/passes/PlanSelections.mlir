@@ -77,3 +77,31 @@ skim.pattern @covers {
   skim.keep %kept : !skim.set<q / 32, k / 32>
 }
 skim.attend @covers {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+// %outer has no closed form, so it asks for pairs of %inner, which has one but is stored then. That
+// takes the closed form of %same, which is stored too.
+// CHECK-LABEL: skim.pattern @nested
+// CHECK:         tile.stored_set buffer 0 : !skim.set<q / 8, k / 8>
+// CHECK:         %[[SAME:.*]] = tile.stored_set buffer 2 : !skim.set<q / 8, k / 8>
+// CHECK:         %[[OUTER:.*]] = tile.stored_set buffer 1 : !skim.set<q / 16, k / 16>
+// CHECK:         skim.or %[[SAME]], %[[OUTER]]
+// CHECK-LABEL: tile.plan @nested_plan
+// CHECK:         tile.buffer 0 "cover"
+// CHECK-NEXT:    tile.launch @[[INNER:.*]]
+// CHECK-NEXT:    tile.buffer 1 "cover_1"
+// CHECK-NEXT:    tile.launch @[[OUTER:.*]]
+// CHECK-NEXT:    tile.buffer 2 "cover_2"
+// CHECK:       tile.program @[[OUTER]] attributes
+// CHECK:         tile.load_cell buffer 0(head = none) cells(8, 8)
+// CHECK:         tile.store_cell %{{.*}} to buffer 1
+skim.pattern @nested {
+  %band = skim.affine_set affine_set<(q, k) : ((q - k) mod 9 - 2 == 0)> () : () -> !skim.set<q - k>
+  %inner = skim.cover %band query 8 key 8 : !skim.set<q - k> -> !skim.set<q / 8, k / 8>
+  %same = skim.cover %inner query 8 key 8 : !skim.set<q / 8, k / 8> -> !skim.set<q / 8, k / 8>
+  %outer = skim.cover %inner query 16 key 16 : !skim.set<q / 8, k / 8> -> !skim.set<q / 16, k / 16>
+  %kept = skim.or %same, %outer : (!skim.set<q / 8, k / 8>, !skim.set<q / 16, k / 16>) -> !skim.set<q / 8, k / 8>
+  skim.keep %kept : !skim.set<q / 8, k / 8>
+}
+skim.attend @nested {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}
