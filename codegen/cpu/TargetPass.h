@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace skim::cpu {
 
@@ -22,6 +23,32 @@ inline const Target *resolveTarget(mlir::Pass &pass, mlir::Operation *root, llvm
     return *target;
   root->emitError() << "'" << pass.getArgument() << "': " << llvm::toString(target.takeError());
   return nullptr;
+}
+
+/// Users first: for lowerings that look for what their operands come from.
+enum class LoweringOrder { InOrder, UsersFirst };
+
+/// Calls `lower(op, target)` for each operation under `root` of one of the kinds `Ops`; fails where
+/// the target is unknown or a call fails, after which an error was emitted.
+template <typename... Ops, typename Lower>
+mlir::LogicalResult lowerOperations(mlir::Pass &pass, mlir::Operation *root,
+                                    llvm::StringRef targetName, Lower lower,
+                                    LoweringOrder order = LoweringOrder::InOrder) {
+  const Target *target = resolveTarget(pass, root, targetName);
+  if (!target)
+    return mlir::failure();
+  llvm::SmallVector<mlir::Operation *> ops;
+  root->walk([&](mlir::Operation *op) {
+    if (llvm::isa<Ops...>(op))
+      ops.push_back(op);
+  });
+  if (order == LoweringOrder::UsersFirst)
+    std::reverse(ops.begin(), ops.end());
+  for (mlir::Operation *op : ops)
+    if (failed(llvm::TypeSwitch<mlir::Operation *, mlir::LogicalResult>(op).Case<Ops...>(
+            [&](auto known) { return lower(known, *target); })))
+      return mlir::failure();
+  return mlir::success();
 }
 
 } // namespace skim::cpu

@@ -6,8 +6,6 @@
 #include "codegen/cpu/RowAccess.h"
 #include "codegen/cpu/TargetPass.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 #include <skim/abi.h>
 
 #include <limits>
@@ -285,24 +283,11 @@ struct LowerCellsPass : skim::cpu::impl::LowerCellsBase<LowerCellsPass> {
   using LowerCellsBase::LowerCellsBase;
 
   void runOnOperation() override {
-    const Target *cpu = resolveTarget(*this, getOperation(), target);
-    if (!cpu)
-      return signalPassFailure();
-    SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) {
-      if (isa<tile::AnyOp, tile::StoreCellOp, tile::ScatterListOp, tile::SelectOp, tile::PoolOp>(
-              op))
-        ops.push_back(op);
-    });
-    for (Operation *op : ops) {
-      LogicalResult result =
-          llvm::TypeSwitch<Operation *, LogicalResult>(op)
-              .Case<tile::AnyOp, tile::StoreCellOp, tile::ScatterListOp, tile::SelectOp,
-                    tile::PoolOp>([&](auto known) { return lower(known, *cpu); })
-              .Default([](Operation *) { return success(); });
-      if (failed(result))
-        return signalPassFailure();
-    }
+    if (failed(lowerOperations<tile::AnyOp, tile::StoreCellOp, tile::ScatterListOp, tile::SelectOp,
+                               tile::PoolOp>(
+            *this, getOperation(), target,
+            [](auto op, const Target &cpu) { return lower(op, cpu); })))
+      signalPassFailure();
   }
 };
 

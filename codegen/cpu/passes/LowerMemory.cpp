@@ -6,8 +6,6 @@
 #include "codegen/cpu/RowAccess.h"
 #include "codegen/cpu/TargetPass.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 namespace skim::cpu {
 #define GEN_PASS_DEF_LOWERMEMORY
 #include "codegen/cpu/Passes.h.inc"
@@ -213,22 +211,10 @@ struct LowerMemoryPass : skim::cpu::impl::LowerMemoryBase<LowerMemoryPass> {
   using LowerMemoryBase::LowerMemoryBase;
 
   void runOnOperation() override {
-    const Target *cpu = resolveTarget(*this, getOperation(), target);
-    if (!cpu)
-      return signalPassFailure();
-    SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) {
-      if (isa<tile::LoadQueriesOp, tile::IssueLoadOp, tile::FinishOp>(op))
-        ops.push_back(op);
-    });
-    for (Operation *op : ops) {
-      LogicalResult result = llvm::TypeSwitch<Operation *, LogicalResult>(op)
-                                 .Case<tile::LoadQueriesOp, tile::IssueLoadOp, tile::FinishOp>(
-                                     [&](auto known) { return lower(known, *cpu); })
-                                 .Default([](Operation *) { return success(); });
-      if (failed(result))
-        return signalPassFailure();
-    }
+    if (failed(lowerOperations<tile::LoadQueriesOp, tile::IssueLoadOp, tile::FinishOp>(
+            *this, getOperation(), target,
+            [](auto op, const Target &cpu) { return lower(op, cpu); })))
+      signalPassFailure();
   }
 };
 

@@ -3,8 +3,6 @@
 #include "codegen/cpu/Layout.h"
 #include "codegen/cpu/TargetPass.h"
 
-#include "llvm/ADT/TypeSwitch.h"
-
 namespace skim::cpu {
 #define GEN_PASS_DEF_LOWERPRODUCTS
 #include "codegen/cpu/Passes.h.inc"
@@ -257,25 +255,12 @@ struct LowerProductsPass : skim::cpu::impl::LowerProductsBase<LowerProductsPass>
   using LowerProductsBase::LowerProductsBase;
 
   void runOnOperation() override {
-    const Target *cpu = resolveTarget(*this, getOperation(), target);
-    if (!cpu)
-      return signalPassFailure();
-    SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) {
-      if (isa<tile::EmptyStateOp, tile::IssueDotOp, tile::OnlineSoftmaxOp, tile::AccumulateOp>(op))
-        ops.push_back(op);
-    });
-    // Users first: each looks for what its operands come from.
-    for (Operation *op : llvm::reverse(ops)) {
-      ProductLowering lowering(op, *cpu);
-      LogicalResult result =
-          llvm::TypeSwitch<Operation *, LogicalResult>(op)
-              .Case<tile::EmptyStateOp, tile::IssueDotOp, tile::OnlineSoftmaxOp,
-                    tile::AccumulateOp>([&](auto known) { return lowering.lower(known); })
-              .Default([](Operation *) { return success(); });
-      if (failed(result))
-        return signalPassFailure();
-    }
+    if (failed(lowerOperations<tile::EmptyStateOp, tile::IssueDotOp, tile::OnlineSoftmaxOp,
+                               tile::AccumulateOp>(
+            *this, getOperation(), target,
+            [](auto op, const Target &cpu) { return ProductLowering(op, cpu).lower(op); },
+            LoweringOrder::UsersFirst)))
+      signalPassFailure();
   }
 };
 

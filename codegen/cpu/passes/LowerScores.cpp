@@ -58,7 +58,7 @@ static LogicalResult forEachScore(
   return result;
 }
 
-static LogicalResult lowerMapScores(tile::MapScoresOp op, const Target &target) {
+static LogicalResult lower(tile::MapScoresOp op, const Target &target) {
   Code code = Code::before(op);
   FailureOr<Scores> scores = openScores(code, op, op.getVisit(), op.getScores(), target);
   if (failed(scores))
@@ -173,7 +173,7 @@ private:
 
 } // namespace
 
-static LogicalResult lowerMask(tile::MaskOp op, const Target &target) {
+static LogicalResult lower(tile::MaskOp op, const Target &target) {
   Code code = Code::before(op);
   FailureOr<Scores> scores = openScores(code, op, op.getVisit(), op.getScores(), target);
   if (failed(scores))
@@ -204,21 +204,10 @@ struct LowerScoresPass : skim::cpu::impl::LowerScoresBase<LowerScoresPass> {
   using LowerScoresBase::LowerScoresBase;
 
   void runOnOperation() override {
-    const Target *cpu = resolveTarget(*this, getOperation(), target);
-    if (!cpu)
-      return signalPassFailure();
-    SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) {
-      if (isa<tile::MaskOp, tile::MapScoresOp>(op))
-        ops.push_back(op);
-    });
-    for (Operation *op : ops) {
-      auto mask = dyn_cast<tile::MaskOp>(op);
-      LogicalResult result =
-          mask ? lowerMask(mask, *cpu) : lowerMapScores(cast<tile::MapScoresOp>(op), *cpu);
-      if (failed(result))
-        return signalPassFailure();
-    }
+    if (failed(lowerOperations<tile::MaskOp, tile::MapScoresOp>(
+            *this, getOperation(), target,
+            [](auto op, const Target &cpu) { return lower(op, cpu); })))
+      signalPassFailure();
   }
 };
 
