@@ -114,9 +114,8 @@ InputDescription exportInput(tile::PlanInputOp op) {
   input.element = inputElement(op.getElement());
   input.head = headAxis(op.getHead());
   input.queryBlock = op.getQueryCell();
-  // The counts of a list have one entry for all of its key blocks.
-  input.keyBlock = op.getElement() == tile::InputElement::ListCounts ? 0 : op.getKeyCell();
-  input.diagonal = op.getDiagonal() && op.getElement() != tile::InputElement::ListCounts;
+  input.keyBlock = op.getKeyCell();
+  input.diagonal = op.getDiagonal();
   return input;
 }
 

@@ -30,7 +30,7 @@ int64_t chooseSize(llvm::ArrayRef<int64_t> blocks) {
 struct ChooseSchedulePass : impl::ChooseScheduleBase<ChooseSchedulePass> {
   void runOnOperation() override {
     for (auto attend : getOperation().getOps<ir::AttendOp>()) {
-      if (attend->hasAttr("tile.schedule"))
+      if (attend->hasAttr(kScheduleAttr))
         continue;
       llvm::SmallVector<int64_t> rows, keys;
       for (mlir::Operation *op : neededOperations(lookupPattern(attend))) {
@@ -46,7 +46,7 @@ struct ChooseSchedulePass : impl::ChooseScheduleBase<ChooseSchedulePass> {
               keys.push_back(set.getAxes().key);
           }
       }
-      attend->setAttr("tile.schedule",
+      attend->setAttr(kScheduleAttr,
                       tile::ScheduleAttr::get(&getContext(), chooseSize(rows), chooseSize(keys),
                                               /*stages=*/1, /*consumers=*/1));
     }

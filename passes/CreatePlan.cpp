@@ -110,9 +110,6 @@ struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
     for (unsigned slot = 0; slot != pattern.getNumParameters(); ++slot) {
       ir::MapType type = pattern.getParameterType(slot);
       mlir::Value parameter = pattern.getParameter(slot);
-      mlir::Type scalar = type.isIndex() ? mlir::Type(builder.getIndexType())
-                          : type.isF32() ? mlir::Type(builder.getF32Type())
-                                         : mlir::Type(builder.getI1Type());
       mlir::DenseF64ArrayAttr value;
       if (mlir::TypedAttr given = pattern.getParameterDefault(slot))
         value = builder.getDenseF64ArrayAttr({numberOf(given)});
@@ -124,7 +121,7 @@ struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
           builder, parameter.getLoc(), builder.getI64IntegerAttr(slot),
           builder.getStringAttr(pattern.getParameterName(slot)),
           type.getAxes().head != ir::HeadAxis::None ? builder.getUnitAttr() : mlir::UnitAttr(),
-          mlir::TypeAttr::get(scalar), value, allowed);
+          mlir::TypeAttr::get(scalarTypeOf(type)), value, allowed);
     }
   }
 
@@ -146,6 +143,9 @@ struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
         if (!declared.insert(list.getName()).second)
           continue;
         declare(list.getLoc(), list.getName(), tile::InputElement::List, axes);
+        // One count for all of a list's key blocks.
+        axes.key = 0;
+        axes.diagonal = false;
         declare(list.getLoc(), list.getName() + "_counts", tile::InputElement::ListCounts, axes);
       }
     }

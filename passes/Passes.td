@@ -56,7 +56,7 @@ def PlanSelections : SkimModulePass<"skim-plan-selections"> {
     Each `skim.input_list`, `skim.top_k`, `skim.top_p`, and each `skim.cover` of a set that is not affine, becomes a program that writes a byte for each
     cell, and a `tile.stored_set` in the pattern. A cover of an affine set stays: it has a closed form, unless that is too large or the set is needed pair by
     pair: by a scalar expression, or by a set around it (of a cover too) whose own closed form is too large.
-    Runs after `skim-create-plan`.
+    Runs after `skim-create-plan` and `skim-choose-schedule`.
   }];
 }
 

@@ -47,19 +47,18 @@ ir::PatternOp lookupPattern(ir::AttendOp attend) {
   return mlir::SymbolTable::lookupNearestSymbolFrom<ir::PatternOp>(attend, attend.getPatternAttr());
 }
 
-mlir::FailureOr<tile::PlanOp> lookupPlan(ir::AttendOp attend) {
-  for (auto plan : attend->getParentOfType<mlir::ModuleOp>().getOps<tile::PlanOp>())
-    if (plan.getPattern() == attend.getPattern())
-      return plan;
-  attend.emitError("expected a 'tile.plan' for '")
-      << attend.getPattern() << "'; 'skim-create-plan' makes it";
-  return mlir::failure();
-}
-
-TileShape scheduleOf(ir::AttendOp attend) {
-  if (auto schedule = attend->getAttrOfType<tile::ScheduleAttr>("tile.schedule"))
-    return {schedule.getRows(), schedule.getKeys()};
-  return {64, 64};
+mlir::FailureOr<PlannedPattern> lookupPlanned(ir::AttendOp attend) {
+  auto plans = attend->getParentOfType<mlir::ModuleOp>().getOps<tile::PlanOp>();
+  auto plan = llvm::find_if(
+      plans, [&](tile::PlanOp plan) { return plan.getPattern() == attend.getPattern(); });
+  if (plan == plans.end())
+    return attend.emitError("expected a 'tile.plan' for '")
+           << attend.getPattern() << "'; 'skim-create-plan' makes it";
+  auto schedule = attend->getAttrOfType<tile::ScheduleAttr>(kScheduleAttr);
+  if (!schedule)
+    return attend.emitError("expected a '") << kScheduleAttr << "' of '" << attend.getPattern()
+                                            << "'; 'skim-choose-schedule' writes it";
+  return PlannedPattern{lookupPattern(attend), *plan, {schedule.getRows(), schedule.getKeys()}};
 }
 
 } // namespace skim

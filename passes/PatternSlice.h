@@ -11,6 +11,9 @@
 
 namespace skim {
 
+/// The attribute of a `skim.attend` that holds the schedule of its attention program.
+inline constexpr llvm::StringLiteral kScheduleAttr = "tile.schedule";
+
 /// The operations that the clauses of a pattern reach, and the clauses, in order.
 llvm::SmallVector<mlir::Operation *> neededOperations(ir::PatternOp pattern);
 
@@ -20,11 +23,16 @@ llvm::SmallVector<ir::CoverOp> coversWithin(mlir::Value set);
 /// The pattern that `attend` names, which its verifier found.
 ir::PatternOp lookupPattern(ir::AttendOp attend);
 
-/// The launch plan that `skim-create-plan` made for `attend`; fails with a diagnostic without one.
-mlir::FailureOr<tile::PlanOp> lookupPlan(ir::AttendOp attend);
+/// What stages after `skim-create-plan` and `skim-choose-schedule` plan.
+struct PlannedPattern {
+  ir::PatternOp pattern;
+  tile::PlanOp plan;
+  TileShape shape; ///< of the attention program
+};
 
-/// The tile shape that `skim-choose-schedule` wrote on `attend`, or 64 by 64.
-TileShape scheduleOf(ir::AttendOp attend);
+/// The pattern, plan and tile shape of `attend`; fails with a diagnostic that names the pass that
+/// is missing.
+mlir::FailureOr<PlannedPattern> lookupPlanned(ir::AttendOp attend);
 
 } // namespace skim
 

@@ -225,12 +225,12 @@ private:
 struct PlanAttentionPass : impl::PlanAttentionBase<PlanAttentionPass> {
   void runOnOperation() override {
     for (auto attend : llvm::make_early_inc_range(getOperation().getOps<ir::AttendOp>())) {
-      ir::PatternOp pattern = lookupPattern(attend);
-      mlir::FailureOr<tile::PlanOp> plan = lookupPlan(attend);
-      if (failed(plan) || failed(AttentionPlanner(pattern, *plan, scheduleOf(attend)).run()))
+      mlir::FailureOr<PlannedPattern> planned = lookupPlanned(attend);
+      if (failed(planned) ||
+          failed(AttentionPlanner(planned->pattern, planned->plan, planned->shape).run()))
         return signalPassFailure();
       attend.erase();
-      pattern.erase();
+      planned->pattern.erase();
     }
   }
 };

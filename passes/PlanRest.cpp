@@ -36,12 +36,11 @@ int64_t addPool(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, int
 struct PlanRestPass : impl::PlanRestBase<PlanRestPass> {
   void runOnOperation() override {
     for (auto attend : llvm::make_early_inc_range(getOperation().getOps<ir::AttendOp>())) {
-      ir::PatternOp pattern = lookupPattern(attend);
-      auto rest = pattern.getClause<ir::RestMeanOp>();
-      if (!rest)
-        continue;
-      mlir::FailureOr<tile::PlanOp> plan = lookupPlan(attend);
-      if (failed(plan) || failed(planRest(pattern, *plan, rest, scheduleOf(attend))))
+      mlir::FailureOr<PlannedPattern> planned = lookupPlanned(attend);
+      if (failed(planned))
+        return signalPassFailure();
+      auto rest = planned->pattern.getClause<ir::RestMeanOp>();
+      if (rest && failed(planRest(planned->pattern, planned->plan, rest, planned->shape)))
         return signalPassFailure();
     }
   }

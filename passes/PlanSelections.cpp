@@ -175,9 +175,9 @@ private:
 struct PlanSelectionsPass : impl::PlanSelectionsBase<PlanSelectionsPass> {
   void runOnOperation() override {
     for (auto attend : llvm::make_early_inc_range(getOperation().getOps<ir::AttendOp>())) {
-      mlir::FailureOr<tile::PlanOp> plan = lookupPlan(attend);
-      if (failed(plan) ||
-          failed(SelectionPlanner(lookupPattern(attend), *plan).run(scheduleOf(attend))))
+      mlir::FailureOr<PlannedPattern> planned = lookupPlanned(attend);
+      if (failed(planned) ||
+          failed(SelectionPlanner(planned->pattern, planned->plan).run(planned->shape)))
         return signalPassFailure();
     }
   }

@@ -23,6 +23,14 @@ Value constantIndex(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
 }
 
+/// The place's positions; what has no position axes is the same at (0, 0).
+std::array<Value, 2> positions(ScalarEmitter::Place &place, Location loc) {
+  if (place.query)
+    return {place.query, place.key};
+  Value zero = constantIndex(place.builder, loc, 0);
+  return {zero, zero};
+}
+
 Value truth(OpBuilder &builder, Location loc, const Scalar &scalar) {
   return both(builder, loc, scalar.value, scalar.defined);
 }
@@ -65,6 +73,13 @@ arith::CmpFPredicate floatPredicate(ir::Comparison comparison) {
 }
 
 } // namespace
+
+mlir::Type scalarTypeOf(ir::MapType map) {
+  mlir::Builder builder(map.getContext());
+  if (map.isIndex())
+    return builder.getIndexType();
+  return map.isF32() ? mlir::Type(builder.getF32Type()) : mlir::Type(builder.getI1Type());
+}
 
 tile::HeadKind headKind(ir::HeadAxis head) {
   switch (head) {
@@ -182,11 +197,8 @@ Scalar ScalarEmitter::emitOperation(mlir::Operation *op, Place &place) {
 
 Scalar ScalarEmitter::emitParameter(mlir::BlockArgument parameter) {
   auto type = llvm::cast<ir::MapType>(parameter.getType());
-  mlir::Type scalar = type.isIndex() ? mlir::Type(itemBuilder.getIndexType())
-                      : type.isF32() ? mlir::Type(itemBuilder.getF32Type())
-                                     : mlir::Type(itemBuilder.getI1Type());
   bool perHead = type.getAxes().head != ir::HeadAxis::None;
-  return {tile::ParameterOp::create(itemBuilder, parameter.getLoc(), scalar,
+  return {tile::ParameterOp::create(itemBuilder, parameter.getLoc(), scalarTypeOf(type),
                                     parameter.getArgNumber(), perHead, item),
           {}};
 }
@@ -222,16 +234,11 @@ Scalar ScalarEmitter::emitInput(ir::InputOp input, Place &place) {
   Location loc = input.getLoc();
   auto type = llvm::cast<ir::MapType>(input.getType());
   ir::Axes axes = type.getAxes();
-  mlir::Type scalar = type.isIndex() ? mlir::Type(builder.getIndexType())
-                      : type.isF32() ? mlir::Type(builder.getF32Type())
-                                     : mlir::Type(builder.getI1Type());
-  Value query = place.query, key = place.key;
-  if (!query)
-    query = key = constantIndex(builder, loc, 0);
+  auto [query, key] = positions(place, loc);
   Value value = tile::LoadCellOp::create(
-      builder, loc, scalar, tile::Space::Input, plan.getInput(input.getName()).getSlot(),
-      headKind(axes.head), axes.query, axes.diagonal ? 1 : axes.key, axes.diagonal, query, key,
-      item);
+      builder, loc, scalarTypeOf(type), tile::Space::Input,
+      plan.getInput(input.getName()).getSlot(), headKind(axes.head), axes.query,
+      axes.diagonal ? 1 : axes.key, axes.diagonal, query, key, item);
   return {value, place.checksExistence ? existence(axes, loc, place) : Value()};
 }
 
@@ -261,9 +268,7 @@ Scalar ScalarEmitter::emitPosition(ir::PositionOp position, Place &place) {
     symbols.push_back(scalar.value);
     defined = both(place.builder, position.getLoc(), defined, scalar.defined);
   }
-  llvm::SmallVector<Value, 2> dims = {place.query, place.key};
-  if (!place.query)
-    dims.assign(2, constantIndex(place.builder, position.getLoc(), 0));
+  auto dims = positions(place, position.getLoc());
   return {mlir::affine::expandAffineExpr(place.builder, position.getLoc(),
                                          position.getMap().getResult(0), dims, symbols),
           defined};
@@ -279,9 +284,7 @@ Scalar ScalarEmitter::emitAffineSet(ir::AffineSetOp set, Place &place) {
     symbols.push_back(scalar.value);
     defined = both(builder, loc, defined, scalar.defined);
   }
-  llvm::SmallVector<Value, 2> dims = {place.query, place.key};
-  if (!place.query)
-    dims.assign(2, constantIndex(builder, loc, 0));
+  auto dims = positions(place, loc);
   Value contains = tile::ContainsOp::create(builder, loc, set.getSet(), dims, symbols);
   return {both(builder, loc, contains, defined), {}};
 }
@@ -289,9 +292,7 @@ Scalar ScalarEmitter::emitAffineSet(ir::AffineSetOp set, Place &place) {
 Scalar ScalarEmitter::emitStoredSet(tile::StoredSetOp set, Place &place) {
   ir::Axes axes = axesOf(set);
   OpBuilder &builder = place.builder;
-  Value query = place.query, key = place.key;
-  if (!query)
-    query = key = constantIndex(builder, set.getLoc(), 0);
+  auto [query, key] = positions(place, set.getLoc());
   return {tile::LoadCellOp::create(builder, set.getLoc(), builder.getI1Type(), tile::Space::Buffer,
                                    set.getSlot(), headKind(axes.head), axes.query,
                                    axes.diagonal ? 1 : axes.key, axes.diagonal, query, key, item),

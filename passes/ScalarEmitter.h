@@ -79,6 +79,9 @@ private:
   bool failed = false;
 };
 
+/// What a cell of `map` is as a scalar: index, f32 or i1. A vector has no scalar form.
+mlir::Type scalarTypeOf(ir::MapType map);
+
 /// The kind of heads that `head` counts.
 tile::HeadKind headKind(ir::HeadAxis head);
 

@@ -82,6 +82,10 @@ LogicalResult PlanInputOp::verify() {
   auto list = llvm::dyn_cast_or_null<PlanInputOp>((*this)->getPrevNode());
   if (!list || list.getElement() != InputElement::List)
     return emitOpError("expected a list in the slot before its counts");
+  if (getHead() != list.getHead() || getQueryCell() != list.getQueryCell() || getKeyCell() != 0)
+    return emitOpError("expected the heads of its list and cells (")
+           << list.getQueryCell() << ", 0) but got cells (" << getQueryCell() << ", "
+           << getKeyCell() << ")";
   return success();
 }
 

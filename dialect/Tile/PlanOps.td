@@ -96,12 +96,13 @@ def Tile_PlanInputOp : Tile_Op<"plan_input", [HasParent<"PlanOp">]> {
 
     - plan_input_c1: `diagonal` needs cells (0, 1).
     - plan_input_c2: `list_counts` stand in the slot after their `list`.
+    - plan_input_c3: `list_counts` have the heads and the query-like axis of their list, and no key-like axis.
 
     Example:
 
     ```mlir
     tile.plan_input 0 "blocks" : list (head = kv) cells (64, 64)
-    tile.plan_input 1 "blocks_counts" : list_counts (head = kv) cells (64, 64)
+    tile.plan_input 1 "blocks_counts" : list_counts (head = kv) cells (64, 0)
     ```
   }];
   let arguments = (ins

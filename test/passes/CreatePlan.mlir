@@ -7,7 +7,7 @@
 // CHECK-NEXT:  tile.plan_parameter 2 "flag" : i1 default [1.000000e+00]
 // CHECK-NEXT:  tile.plan_input 0 "layout" : bool(head = query) cells(128, 128)
 // CHECK-NEXT:  tile.plan_input 1 "blocks" : list(head = kv) cells(64, 64)
-// CHECK-NEXT:  tile.plan_input 2 "blocks_counts" : list_counts(head = kv) cells(64, 64)
+// CHECK-NEXT:  tile.plan_input 2 "blocks_counts" : list_counts(head = kv) cells(64, 0)
 // CHECK-NEXT:  tile.plan_input 3 "start" : index(head = none) cells(1, 0)
 // CHECK-NEXT:  }
 skim.pattern @mixed(%kind: !skim.map<head : index> {skim.name = "kind"}, %weight: !skim.map<: f32> {skim.name = "weight", skim.default = 0.25 : f32}, %flag: !skim.map<: bool> {skim.name = "flag", skim.default = true}) attributes {noncausal} {

@@ -1,4 +1,4 @@
-// RUN: skim-opt --skim-create-plan --skim-plan-rest --split-input-file %s | FileCheck %s
+// RUN: skim-opt --skim-create-plan --skim-choose-schedule --skim-plan-rest --split-input-file %s | FileCheck %s
 
 // Blocks that hold a kept pair have a closed form.
 // CHECK: #[[EXTENTS0:.*]] = affine_map<()[s0, s1, s2] -> (s0, 2, 1, s2 ceildiv 32)>

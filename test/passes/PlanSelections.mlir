@@ -1,4 +1,4 @@
-// RUN: skim-opt --skim-create-plan --skim-plan-selections --split-input-file %s | FileCheck %s
+// RUN: skim-opt --skim-create-plan --skim-choose-schedule --skim-plan-selections --split-input-file %s | FileCheck %s
 
 // A list: one program that scatters it into a cleared byte map.
 // CHECK: #[[EXTENTS0:.*]] = affine_map<()[s0, s1, s2] -> (s0, 2, (s1 + 62) floordiv 64 + 1, s2 ceildiv 32)>

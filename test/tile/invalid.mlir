@@ -702,3 +702,28 @@ func.func @f(%item: !tile.item, %n: f64, %memory: memref<f32>) {
   }
   return
 }
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_input_c1
+  // expected-error @below {{expected cells (0, 1) with 'diagonal' but got (0, 0)}}
+  tile.plan_input 0 "near" : f32 (head = none) cells (0, 0) diagonal
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_input_c2
+  // expected-error @below {{expected a list in the slot before its counts}}
+  tile.plan_input 0 "blocks_counts" : list_counts (head = kv) cells (64, 0)
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  tile.plan_input 0 "blocks" : list (head = kv) cells (64, 64)
+  // plan_input_c3
+  // expected-error @below {{expected the heads of its list and cells (64, 0) but got cells (64, 64)}}
+  tile.plan_input 1 "blocks_counts" : list_counts (head = kv) cells (64, 64)
+}
