@@ -8,8 +8,7 @@ namespace skim {
 
 namespace {
 constexpr std::array<const char *, kShapeSymbols> kSymbolNames = {
-    "requests",    "total_q_tokens", "max_q_len", "max_kv_len",
-    "query_heads", "kv_heads",       "head_dim",  "value_dim"};
+    "requests", "max_q_len", "max_kv_len", "query_heads", "kv_heads"};
 
 Status overflow(const char *operation, int64_t lhs, int64_t rhs) {
   return {StatusCode::InvalidArgument, "size overflows 64 bits: " + std::to_string(lhs) + " " +

@@ -15,18 +15,14 @@ namespace skim {
 
 enum class ShapeSymbol : uint8_t {
   Requests,
-  TotalQueryTokens,
   MaxQueryLength,
   MaxKvLength,
   QueryHeads,
   KvHeads,
-  HeadDim,
-  ValueDim,
 };
-inline constexpr size_t kShapeSymbols = 8;
+inline constexpr size_t kShapeSymbols = 5;
 
-/// "requests", "total_q_tokens", "max_q_len", "max_kv_len", "query_heads", "kv_heads",
-/// "head_dim", "value_dim".
+/// "requests", "max_q_len", "max_kv_len", "query_heads", "kv_heads".
 const char *shapeSymbolName(ShapeSymbol symbol);
 std::optional<ShapeSymbol> parseShapeSymbol(std::string_view name);
 

@@ -36,13 +36,10 @@ ShapeValues shapeValues(const Signature &signature, const BatchShape &shape) {
     values[static_cast<size_t>(symbol)] = value;
   };
   set(ShapeSymbol::Requests, shape.requests);
-  set(ShapeSymbol::TotalQueryTokens, shape.totalQueryTokens);
   set(ShapeSymbol::MaxQueryLength, shape.maxQueryLength);
   set(ShapeSymbol::MaxKvLength, shape.maxKvLength);
   set(ShapeSymbol::QueryHeads, signature.queryHeads);
   set(ShapeSymbol::KvHeads, signature.kvHeads);
-  set(ShapeSymbol::HeadDim, signature.headDim);
-  set(ShapeSymbol::ValueDim, signature.valueDim);
   return values;
 }
 
