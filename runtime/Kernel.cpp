@@ -174,6 +174,12 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
                           "one entry for each of the " + std::to_string(functions_.size()) +
                               " kernels",
                           std::to_string(options.kernelSeconds.size()));
+  if (!options.headStatistics.empty() &&
+      std::ssize(options.headStatistics) != plan_->signature.queryHeads)
+    return expectedButGot({"", "head_statistics"},
+                          "one entry for each of the " +
+                              std::to_string(plan_->signature.queryHeads) + " query heads",
+                          std::to_string(options.headStatistics.size()));
   if (Status status = checkLayer(*plan_, operands.layer); !status)
     return status;
   const Expected<BatchLengths> lengths = bindLengths(operands, plan.shape_);
@@ -220,13 +226,15 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
   args.buffers = bufferSlots;
   args.status = workspace.at<int32_t>(layout.status);
   *args.status = 0;
-  args.statistics = options.statistics ? workspace.at<skim_statistics>(layout.statistics) : nullptr;
+  const bool counts = options.statistics || !options.headStatistics.empty();
+  args.statistics = counts ? workspace.at<skim_statistics>(layout.statistics) : nullptr;
 
   auto *order = workspace.at<int32_t>(layout.requestOrder);
   const std::span<const int32_t> ordered(order,
                                          static_cast<size_t>(orderRequests(*lengths, order)));
   auto *items = workspace.at<skim_work_item>(layout.workItems);
   skim_statistics sum = {};
+  std::fill(options.headStatistics.begin(), options.headStatistics.end(), skim_statistics{});
   for (size_t i = 0; i < functions_.size(); ++i) {
     const Stopwatch stopwatch(options.kernelSeconds, i);
     const int64_t count =
@@ -240,8 +248,13 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
       pool->forEachChunk(count, options.threads, runChunk, &launch);
     else
       runChunk(&launch, 0, count);
-    for (int64_t item = 0; args.statistics && item < count; ++item)
+    const bool ofOneHead =
+        plan_->kernels[i].head == HeadAxis::QueryHead && !options.headStatistics.empty();
+    for (int64_t item = 0; counts && item < count; ++item) {
       add(sum, args.statistics[item]);
+      if (ofOneHead)
+        add(options.headStatistics[items[item].head], args.statistics[item]);
+    }
   }
   if (options.statistics)
     *options.statistics = sum;

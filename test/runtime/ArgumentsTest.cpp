@@ -321,7 +321,13 @@ INSTANTIATE_TEST_SUITE_P(
               [](Scene &s) {
                 s.options.statistics = reinterpret_cast<skim_statistics *>(s.problem.q.data());
               },
-              "statistics: expected memory of its own but got memory that overlaps q"}),
+              "statistics: expected memory of its own but got memory that overlaps q"},
+        Fault{"headStatisticsInK",
+              [](Scene &s) {
+                s.options.headStatistics = {reinterpret_cast<skim_statistics *>(s.problem.k.data()),
+                                            4};
+              },
+              "head_statistics: expected memory of its own but got memory that overlaps k"}),
     faultName);
 
 INSTANTIATE_TEST_SUITE_P(

@@ -151,6 +151,33 @@ TEST(Run, K9_statisticsAreTheSumOverAllItems) {
   EXPECT_EQ(statistics.tiles_visited, 0) << "the kernel reports none";
 }
 
+/// Keeps all keys of even heads and the first key alone of odd ones, in what it reports.
+void countByHead(const skim_kernel_args *args, const skim_work_item *items, int64_t first,
+                 int64_t count) {
+  for (int64_t i = first; i < first + count; ++i)
+    args->statistics[i].pairs_kept = items[i].head % 2 == 0 ? 10 : 1;
+}
+
+TEST(Run, K9_headStatisticsTellHeadsApart) {
+  Problem problem({{kRows, kRows}, {2 * kRows, 2 * kRows}});
+  LaunchPlan launchPlan = causalPlan({});
+  // Items of KV heads belong to no query head.
+  launchPlan.kernels.insert(launchPlan.kernels.begin(),
+                            {"keys", HeadAxis::KvHead, ItemAxis::Keys, kKeys});
+  const Kernel kernel = *Kernel::create(launchPlan, {countByHead, countByHead});
+  std::vector<skim_statistics> heads(4, {-1, -1, -1, -1});
+  ASSERT_TRUE(runOnce(kernel, problem.shape(), problem.operands(), {}, {.headStatistics = heads}));
+  for (int64_t head = 0; head < 4; ++head) {
+    EXPECT_EQ(heads[head].pairs_kept, 3 * (head % 2 == 0 ? 10 : 1)) << "head " << head;
+    EXPECT_EQ(heads[head].tiles_visited, 0);
+  }
+
+  EXPECT_EQ(runOnce(kernel, problem.shape(), problem.operands(), {},
+                    {.headStatistics = std::span(heads).first(2)})
+                .message(),
+            "head_statistics: expected one entry for each of the 4 query heads but got 2");
+}
+
 TEST(Run, kernelSecondsHaveOneEntryAKernel) {
   Problem problem({{20, 20}});
   LaunchPlan launchPlan = causalPlan({});

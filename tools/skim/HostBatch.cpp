@@ -89,14 +89,9 @@ std::optional<DType> runtimeType(ElementType type) {
 llvm::Expected<HostBatch> HostBatch::read(llvm::StringRef qkvPath, llvm::StringRef inputsPath,
                                           int64_t tokens) {
   HostBatch batch;
-  for (llvm::StringRef path : {qkvPath, inputsPath}) {
-    if (path.empty())
-      continue;
-    llvm::Expected<SafetensorsFile> file = SafetensorsFile::open(path);
-    if (!file)
-      return file.takeError();
-    batch.files.push_back(std::move(*file));
-  }
+  for (llvm::StringRef path : {qkvPath, inputsPath})
+    if (llvm::Error error = batch.openInputs(path))
+      return error;
   const SafetensorsFile &file = batch.files.front();
   if (llvm::Error error = batch.readOperands(file))
     return error;
@@ -112,12 +107,8 @@ llvm::Expected<HostBatch> HostBatch::zeros(int64_t queryLength, int64_t kvLength
                                            int64_t queryHeads, int64_t kvHeads,
                                            llvm::StringRef inputsPath) {
   HostBatch batch;
-  if (!inputsPath.empty()) {
-    llvm::Expected<SafetensorsFile> file = SafetensorsFile::open(inputsPath);
-    if (!file)
-      return file.takeError();
-    batch.files.push_back(std::move(*file));
-  }
+  if (llvm::Error error = batch.openInputs(inputsPath))
+    return error;
   constexpr int64_t dim = 16;
   batch.queryHeads = queryHeads;
   batch.kvHeads = kvHeads;
@@ -138,6 +129,36 @@ llvm::Expected<HostBatch> HostBatch::zeros(int64_t queryLength, int64_t kvLength
   batch.cuSeqlensKv = {0, static_cast<int32_t>(kvLength)};
   batch.cuSeqlensQ = {0, static_cast<int32_t>(queryLength)};
   return batch;
+}
+
+llvm::Expected<HostBatch> HostBatch::over(const TensorView &q, const TensorView &k,
+                                          const TensorView &v, llvm::StringRef inputsPath) {
+  HostBatch batch;
+  if (llvm::Error error = batch.openInputs(inputsPath))
+    return error;
+  batch.queryHeads = q.shape[1];
+  batch.kvHeads = k.shape[1];
+  batch.headDim = k.shape[2];
+  batch.valueDim = v.shape[2];
+  batch.dtype = q.dtype;
+  batch.q = q;
+  batch.k = k;
+  batch.v = v;
+  batch.kvLens = {static_cast<int32_t>(k.shape[0])};
+  batch.cuSeqlensKv = {0, static_cast<int32_t>(k.shape[0])};
+  batch.cuSeqlensQ = {0, static_cast<int32_t>(q.shape[0])};
+  return batch;
+}
+
+/// An empty path opens nothing.
+llvm::Error HostBatch::openInputs(llvm::StringRef path) {
+  if (path.empty())
+    return llvm::Error::success();
+  llvm::Expected<SafetensorsFile> file = SafetensorsFile::open(path);
+  if (!file)
+    return file.takeError();
+  files.push_back(std::move(*file));
+  return llvm::Error::success();
 }
 
 llvm::Error HostBatch::readOperands(const SafetensorsFile &file) {

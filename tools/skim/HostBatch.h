@@ -28,6 +28,11 @@ public:
   static llvm::Expected<HostBatch> zeros(int64_t queryLength, int64_t kvLength, int64_t queryHeads,
                                          int64_t kvHeads, llvm::StringRef inputsPath);
 
+  /// A batch of one request over arrays of the caller that outlive it: q [tokens, heads, dim], k
+  /// and v [tokens, kv_heads, dim], of one float type.
+  static llvm::Expected<HostBatch> over(const TensorView &q, const TensorView &k,
+                                        const TensorView &v, llvm::StringRef inputsPath);
+
   int64_t requests() const { return static_cast<int64_t>(kvLens.size()); }
   int64_t queryLength(int64_t request) const {
     return cuSeqlensQ[request + 1] - cuSeqlensQ[request];
@@ -55,6 +60,7 @@ public:
   int64_t maxPages = 0;
 
 private:
+  llvm::Error openInputs(llvm::StringRef path);
   llvm::Error readOperands(const SafetensorsFile &file);
   llvm::Error readLengths(const SafetensorsFile &file);
   llvm::Error readBlockTable(const Tensor &table);

@@ -6,6 +6,8 @@
 #include "tools/skim/PatternSource.h"
 #include "tools/skim/Settings.h"
 
+#include <skim/Kernel.h>
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -49,6 +51,7 @@ struct Outcome {
   /// [query heads, query tokens, longest kv_len] bytes, where the job wants it.
   std::vector<uint8_t> kept;
   int64_t keptPairs = 0;
+  std::vector<int64_t> keptPairsOfHeads;
   int64_t restEntries = 0;
   /// Of a device that walks tiles.
   std::optional<TileCounts> tiles;
@@ -61,6 +64,16 @@ struct Outcome {
 
 llvm::Expected<Outcome> run(const Job &job, Variant variant);
 llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant);
+
+/// A variant of a job's pattern, compiled for the heads and the element type of its batch.
+struct CpuKernel {
+  Kernel kernel;
+  double compileSeconds;
+};
+llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant);
+/// For many runs of one kernel, over batches with the heads and the element type of the first.
+llvm::Expected<Outcome> runOnCpu(const Job &job, const CpuKernel &compiled);
+
 llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant);
 
 /// Bytes of a kept relation; fails where they are more than the tool will hold.

@@ -3,6 +3,7 @@
 #include "tools/skim/Failure.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 
@@ -36,19 +37,34 @@ bool isDropped(Kind kind, Variant variant) {
 llvm::Expected<std::unique_ptr<PatternSource>> PatternSource::load(llvm::StringRef path,
                                                                    llvm::StringRef name) {
   auto source = std::make_unique<PatternSource>();
-  text::Diagnostics &diagnostics = source->diagnostics;
-  source->program = text::loadFile(path, diagnostics);
+  source->program = text::loadFile(path, source->diagnostics);
+  if (llvm::Error error = source->findEntry(name))
+    return error;
+  return source;
+}
+
+llvm::Expected<std::unique_ptr<PatternSource>> PatternSource::parse(llvm::StringRef text,
+                                                                    llvm::StringRef path) {
+  auto source = std::make_unique<PatternSource>();
+  source->program =
+      text::loadBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, path), source->diagnostics);
+  if (llvm::Error error = source->findEntry(""))
+    return error;
+  return source;
+}
+
+llvm::Error PatternSource::findEntry(llvm::StringRef name) {
   if (!diagnostics.hasErrors())
-    source->pattern = text::findEntry(source->program, name, diagnostics);
-  if (diagnostics.hasErrors() || !source->pattern) {
+    pattern = text::findEntry(program, name, diagnostics);
+  if (diagnostics.hasErrors() || !pattern) {
     diagnostics.print(llvm::errs(), llvm::errs().has_colors());
     return alreadyReported();
   }
-  unsigned buffer = diagnostics.sources().FindBufferContainingLoc(source->pattern->range.Start);
+  unsigned buffer = diagnostics.sources().FindBufferContainingLoc(pattern->range.Start);
   const llvm::MemoryBuffer *memory = diagnostics.sources().getMemoryBuffer(buffer);
-  source->source = memory->getBuffer();
-  source->path = memory->getBufferIdentifier().str();
-  return source;
+  source = memory->getBuffer();
+  path = memory->getBufferIdentifier().str();
+  return llvm::Error::success();
 }
 
 bool PatternSource::isCausal() const { return !has(*pattern, Kind::Noncausal); }

@@ -28,6 +28,10 @@ public:
   static llvm::Expected<std::unique_ptr<PatternSource>> load(llvm::StringRef path,
                                                              llvm::StringRef name);
 
+  /// As `load`, of a text that is no file; `path` stands for it in diagnostics.
+  static llvm::Expected<std::unique_ptr<PatternSource>> parse(llvm::StringRef text,
+                                                              llvm::StringRef path);
+
   const text::Pattern &entry() const { return *pattern; }
   bool isCausal() const;
   /// Names of the inputs of all patterns of the files, callees' ones included.
@@ -39,6 +43,8 @@ public:
   bool isSame(Variant variant, Variant base) const;
 
 private:
+  llvm::Error findEntry(llvm::StringRef name);
+
   text::Diagnostics diagnostics;
   text::Program program;
   const text::Pattern *pattern = nullptr;

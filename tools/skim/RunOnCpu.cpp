@@ -105,9 +105,7 @@ struct Workspace {
 
 } // namespace
 
-llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant) {
-  HostBatch &batch = job.batch;
-  Outcome outcome;
+llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant) {
   auto start = std::chrono::steady_clock::now();
   std::string warnings;
   Expected<Kernel> kernel = Compiler().compile(job.source.variant(variant), compileOptions(job),
@@ -115,12 +113,26 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant) {
   if (!kernel)
     return failed(kernel.status());
   llvm::errs() << warnings;
-  outcome.compileSeconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  return CpuKernel{std::move(*kernel), seconds.count()};
+}
+
+llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant) {
+  llvm::Expected<CpuKernel> compiled = compileForCpu(job, variant);
+  if (!compiled)
+    return compiled.takeError();
+  return runOnCpu(job, *compiled);
+}
+
+llvm::Expected<Outcome> runOnCpu(const Job &job, const CpuKernel &compiled) {
+  const Kernel &kernel = compiled.kernel;
+  HostBatch &batch = job.batch;
+  Outcome outcome;
+  outcome.compileSeconds = compiled.compileSeconds;
 
   Operands operands = batch.operands();
   operands.layer = job.layer;
-  if (llvm::Error error = addInputs(kernel->launchPlan(), batch, operands))
+  if (llvm::Error error = addInputs(kernel.launchPlan(), batch, operands))
     return error;
   outcome.out.resize(batch.queryTokens() * batch.queryHeads * batch.valueDim);
   outcome.lse.resize(batch.queryHeads * batch.queryTokens());
@@ -142,19 +154,21 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant) {
   Expected<BatchShape> shape = BatchShape::of(operands.cuSeqlensQ, operands.kvLens);
   if (!shape)
     return failed(shape.status());
-  Expected<Plan> plan = kernel->plan(*shape);
+  Expected<Plan> plan = kernel.plan(*shape);
   if (!plan)
     return failed(plan.status());
   Workspace workspace(plan->workspaceBytes());
-  Parameters parameters = parametersFor(kernel->launchPlan(), job);
-  std::vector<double> kernelSeconds(kernel->launchPlan().kernels.size());
+  Parameters parameters = parametersFor(kernel.launchPlan(), job);
+  std::vector<double> kernelSeconds(kernel.launchPlan().kernels.size());
   options.kernelSeconds = kernelSeconds;
+  std::vector<skim_statistics> heads(batch.queryHeads);
+  options.headStatistics = heads;
   std::vector<double> selection;
   std::vector<double> attention;
   for (int64_t i = 0; i < job.repeat; ++i) {
     skim_statistics statistics = {};
     options.statistics = &statistics;
-    Status status = kernel->run(*plan, operands, parameters, workspace.span, options);
+    Status status = kernel.run(*plan, operands, parameters, workspace.span, options);
     if (!status && status.code() != StatusCode::DataOutOfRange)
       return failed(status);
     outcome.problem = status.message();
@@ -165,6 +179,8 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant) {
     attention.push_back(kernelSeconds.back());
     selection.push_back(std::accumulate(kernelSeconds.begin(), kernelSeconds.end() - 1, 0.0));
   }
+  for (const skim_statistics &head : heads)
+    outcome.keptPairsOfHeads.push_back(head.pairs_kept);
   outcome.selectionSeconds = median(selection);
   outcome.attentionSeconds = median(attention);
   return outcome;

@@ -155,7 +155,14 @@ llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant) {
     outcome.lse.assign(result.lse.begin(), result.lse.end());
     outcome.restEntries =
         std::accumulate(result.restEntries.begin(), result.restEntries.end(), int64_t(0));
-    outcome.keptPairs = llvm::count_if(result.kept, [](uint8_t kept) { return kept != 0; });
+    outcome.keptPairsOfHeads.clear();
+    auto perHead = static_cast<int64_t>(result.kept.size()) / job.batch.queryHeads;
+    for (int64_t head = 0; head < job.batch.queryHeads; ++head)
+      outcome.keptPairsOfHeads.push_back(
+          llvm::count_if(llvm::ArrayRef(result.kept).slice(head * perHead, perHead),
+                         [](uint8_t kept) { return kept != 0; }));
+    outcome.keptPairs = std::accumulate(outcome.keptPairsOfHeads.begin(),
+                                        outcome.keptPairsOfHeads.end(), int64_t(0));
     if (job.wantKept)
       outcome.kept = std::move(result.kept);
     if (result.indexOutOfRange)

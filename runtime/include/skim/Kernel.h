@@ -51,6 +51,9 @@ struct RunOptions {
   const ThreadPool *pool = nullptr;
   /// Where not null, receives the sums over all work items.
   skim_statistics *statistics = nullptr;
+  /// Where not empty, one entry a query head: receives the sums over the work items of that head.
+  /// Kernels whose items are not of one query head (selections) add to none.
+  std::span<skim_statistics> headStatistics = {};
   /// Where not empty, one entry a kernel of the launch plan: receives its wall time in seconds.
   std::span<double> kernelSeconds = {};
   /// Result, optional, for debugging: u8[query_heads, tokens, keys] with keys at least the largest
