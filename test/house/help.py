@@ -8,7 +8,13 @@ import tree
 
 page = tree.read("docs/command-line.md")
 sections = {name: text for name, text in re.findall(r"^## skim (\w+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)}
-common = re.search(r"^## Options of all subcommands\n(.*?)(?=^## )", page, re.M | re.S).group(1)
+
+
+def options_of(whom):
+    return re.search(rf"^## Options of {whom}\n(.*?)(?=^## )", page, re.M | re.S).group(1)
+
+
+common, of_patterns = options_of("all subcommands"), options_of("those that take a pattern")
 
 
 def help_of(*arguments):
@@ -25,7 +31,8 @@ for command in commands:
     options = re.findall(r"^  (-[\w-]+)(?: \S+)? +(\S.*)$", help_of(command, "--help"), re.M)
     if help_of("help", command) != help_of(command, "--help"):
         findings.append(f"skim help {command} and skim {command} --help differ")
-    documented = set(re.findall(r"`(-{1,2}[\w-]+)", sections.get(command, "") + common))
+    shared = common + (of_patterns if f"skim {command} PATTERN.skim" in help_of(command, "--help") else "")
+    documented = set(re.findall(r"`(-{1,2}[\w-]+)", sections.get(command, "") + shared))
     for option, text in options:
         checked += 1
         if option not in documented:

@@ -97,7 +97,7 @@ llvm::Error compile(const Options &options) {
   if (!given)
     return given.takeError();
 
-  auto source = PatternSource::load(options.file(), options.text(OPT_pattern));
+  auto source = PatternSource::load(options.operand(), options.text(OPT_pattern));
   if (!source)
     return source.takeError();
   problem->pattern = (*source)->entry().name;

@@ -27,7 +27,7 @@ llvm::Expected<Prepared> prepare(const Options &options) {
   llvm::Expected<std::vector<Setting>> given = options.settings();
   if (!given)
     return given.takeError();
-  auto source = PatternSource::load(options.file(), options.text(OPT_pattern));
+  auto source = PatternSource::load(options.operand(), options.text(OPT_pattern));
   if (!source)
     return source.takeError();
   auto settings = matchSettings((*source)->entry(), *given);

@@ -27,6 +27,8 @@ constexpr Row rows[] = {
     {"compile", CompileCommand, compile, "compile a pattern: intermediate forms, assembly, object"},
     {"run", RunCommand, runPattern, "run a pattern over Q/K/V and compare it with dense attention"},
     {"show", ShowCommand, show, "draw what a pattern keeps, as SVG or PNG"},
+    {"bench", BenchCommand, bench,
+     "measure attention on this machine, beside another implementation"},
 };
 
 const Row *find(llvm::StringRef name) {
@@ -37,7 +39,8 @@ const Row *find(llvm::StringRef name) {
 void printOverview(llvm::raw_ostream &os) {
   os << "skim compiles sparse attention: a pattern that says which keys each query keeps\n"
         "becomes a kernel.\n\n"
-        "usage: skim SUBCOMMAND PATTERN.skim [options]\n\n";
+        "usage: skim SUBCOMMAND PATTERN.skim [options]\n"
+        "       skim bench SUITE [options]\n\n";
   for (const Row &row : rows)
     os << "  " << llvm::left_justify(row.name, 10) << row.summary << '\n';
   os << "\n  skim help SUBCOMMAND   the options of a subcommand, as skim SUBCOMMAND --help\n"

@@ -39,6 +39,7 @@ const Table &table() {
 struct CommandText {
   const char *usage;
   const char *title;
+  const char *operand = "pattern file";
 };
 
 CommandText textOf(Command command) {
@@ -52,6 +53,9 @@ CommandText textOf(Command command) {
   case ShowCommand:
     return {"skim show PATTERN.skim -o FILE.svg|FILE.png [options]",
             "Draws what a pattern keeps, head by head."};
+  case BenchCommand:
+    return {"skim bench cpu [options]",
+            "Measures attention on this machine, beside another implementation.", "suite (cpu)"};
   }
   return {};
 }
@@ -91,11 +95,12 @@ llvm::Expected<Options> Options::parse(Command command, llvm::ArrayRef<const cha
     return options;
 
   std::vector<std::string> operands = options.arguments.getAllArgValues(OPT_INPUT);
+  llvm::StringRef what = textOf(command).operand;
   if (operands.empty())
-    return wrongUsage("expected a pattern file");
+    return wrongUsage("expected a " + what);
   if (operands.size() > 1)
-    return wrongUsage("expected one pattern file but got '" + llvm::join(operands, "', '") + "'");
-  options.operand = operands.front();
+    return wrongUsage("expected one " + what + " but got '" + llvm::join(operands, "', '") + "'");
+  options.operandText = operands.front();
   return options;
 }
 

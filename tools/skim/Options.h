@@ -15,7 +15,12 @@
 namespace skim::tool {
 
 /// Which options a subcommand takes; the bits are the visibilities of Options.td.
-enum Command : unsigned { CompileCommand = 1u << 1, RunCommand = 1u << 2, ShowCommand = 1u << 3 };
+enum Command : unsigned {
+  CompileCommand = 1u << 1,
+  RunCommand = 1u << 2,
+  ShowCommand = 1u << 3,
+  BenchCommand = 1u << 4
+};
 
 enum OptionId : unsigned {
   OPT_INVALID = 0,
@@ -33,14 +38,14 @@ struct Setting {
 class Options {
 public:
   /// Fails with WrongUsage on an unknown option, a missing value, or a number of
-  /// operands other than one (the pattern file); `--help` needs none.
+  /// operands other than one (the pattern file, or the suite); `--help` needs none.
   static llvm::Expected<Options> parse(Command command, llvm::ArrayRef<const char *> arguments);
 
   static void printHelp(llvm::raw_ostream &stream, Command command);
 
   bool has(OptionId id) const { return arguments.hasArg(id); }
-  /// The pattern file.
-  llvm::StringRef file() const { return operand; }
+  /// The pattern file, or the suite of benchmarks.
+  llvm::StringRef operand() const { return operandText; }
   /// The last value given, or `otherwise`.
   llvm::StringRef text(OptionId id, llvm::StringRef otherwise = "") const;
   /// A whole number within [least, most].
@@ -54,7 +59,7 @@ public:
 
 private:
   llvm::opt::InputArgList arguments;
-  std::string operand;
+  std::string operandText;
 };
 
 } // namespace skim::tool

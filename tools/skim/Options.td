@@ -5,12 +5,16 @@ include "llvm/Option/OptParser.td"
 def CompileCommand : OptionVisibility;
 def RunCommand : OptionVisibility;
 def ShowCommand : OptionVisibility;
+def BenchCommand : OptionVisibility;
 
 class In<list<OptionVisibility> commands> : Visibility<commands>;
 
-// `--name VALUE` and `--name=VALUE`.
-multiclass Value<string name, string metavar, string help, list<OptionVisibility> commands> {
-  def NAME : Separate<["--"], name>, MetaVarName<metavar>, HelpText<help>, In<commands>;
+// `--name VALUE` and `--name=VALUE`. A help text may be another for some subcommands.
+multiclass Value<string name, string metavar, string help, list<OptionVisibility> commands,
+                 list<HelpTextVariant> variants = []> {
+  def NAME : Separate<["--"], name>, MetaVarName<metavar>, HelpText<help>, In<commands> {
+    let HelpTextsForVariants = variants;
+  }
   def NAME #_eq : Joined<["--"], name #"=">, Alias<!cast<Option>(NAME)>, In<commands>;
 }
 
@@ -18,8 +22,10 @@ class Switch<string name, string help, list<OptionVisibility> commands>
     : Flag<["--"], name>, HelpText<help>, In<commands>;
 
 // Of all subcommands.
-def help : Switch<"help", "print this text and exit", [CompileCommand, RunCommand, ShowCommand]>;
-def help_short : Flag<["-"], "h">, Alias<help>, In<[CompileCommand, RunCommand, ShowCommand]>;
+def help : Switch<"help", "print this text and exit", [CompileCommand, RunCommand, ShowCommand, BenchCommand]>;
+def help_short : Flag<["-"], "h">, Alias<help>, In<[CompileCommand, RunCommand, ShowCommand, BenchCommand]>;
+
+// Of those that take a pattern.
 defm pattern : Value<"pattern", "NAME", "the pattern of the file to take (default: the last one)",
                      [CompileCommand, RunCommand, ShowCommand]>;
 defm set : Value<"set", "NAME=VALUE",
@@ -45,18 +51,24 @@ defm page_size : Value<"page-size", "TOKENS", "tokens of a page of the KV cache;
 // What to run on.
 defm qkv : Value<"qkv", "FILE", "safetensors file with q, k, v, and where the pattern has inputs, these by name", [RunCommand, ShowCommand]>;
 defm inputs : Value<"inputs", "FILE", "safetensors file with inputs of the pattern that --qkv does not hold", [RunCommand, ShowCommand]>;
-defm tokens : Value<"tokens", "N", "use the first N tokens of a file with one contiguous request (default: all)", [RunCommand, ShowCommand]>;
+defm tokens : Value<"tokens", "N", "use the first N tokens of a file with one contiguous request (default: all)", [RunCommand, ShowCommand, BenchCommand],
+                    [HelpTextVariant<[BenchCommand], "tokens of the prompt (default: 4096)">]>;
 defm device : Value<"device", "DEVICE", "cpu, reference (slow, f64, every pattern) or cuda (default: cpu)", [RunCommand, ShowCommand]>;
 defm layer : Value<"layer", "N", "the value of `layer` in the pattern (default: 0)", [RunCommand, ShowCommand]>;
-defm threads : Value<"threads", "N", "worker threads (default: one for each core)", [RunCommand]>;
+defm threads : Value<"threads", "N", "worker threads (default: one for each core)", [RunCommand, BenchCommand]>;
 defm repeat : Value<"repeat", "N", "run N times and print the median time (default: 1)", [RunCommand]>;
 defm out : Value<"out", "FILE", "write out and lse as safetensors", [RunCommand]>;
 def save_kept : Switch<"save-kept", "add to --out the kept relation, uint8 [heads, q tokens, kv tokens]; at most 1 GiB", [RunCommand]>;
 def no_dense : Switch<"no-dense", "do not run dense attention: no kept mass, no error", [RunCommand, ShowCommand]>;
-def json : Switch<"json", "print one JSON object instead of a table", [RunCommand]>;
+def json : Switch<"json", "print one JSON object instead of a table", [RunCommand, BenchCommand]>;
 
 // What to draw.
 defm q_len : Value<"q-len", "TOKENS", "query tokens, where there is no --qkv (default: as --kv-len)", [ShowCommand]>;
 defm kv_len : Value<"kv-len", "TOKENS", "key tokens, where there is no --qkv (default: 1024)", [ShowCommand]>;
 defm heads : Value<"heads", "A,B,...", "the query heads to draw (default: the first 16)", [ShowCommand]>;
 defm request : Value<"request", "N", "the request of a batch to draw (default: 0)", [ShowCommand]>;
+
+// What to measure, and beside what.
+defm repeats : Value<"repeats", "R", "measure everything R times, in turns, and print medians (default: 5)", [BenchCommand]>;
+defm peer : Value<"peer", "PEER", "torch (PyTorch's scaled_dot_product_attention) or none (default: torch)", [BenchCommand]>;
+defm python : Value<"python", "FILE", "the Python interpreter that has the peer (default: python3)", [BenchCommand]>;
