@@ -1,5 +1,6 @@
 #include "passes/PatternFormula.h"
 
+#include "dialect/Skim/IndexBounds.h"
 #include "dialect/Skim/SkimOps.h"
 #include "passes/ScalarEmitter.h"
 #include "passes/algebra/Cover.h"
@@ -15,6 +16,13 @@ using mlir::FailureOr;
 using mlir::Value;
 
 namespace skim {
+
+/// Closed forms are exact while symbols keep within kLargestSymbol.
+static bool hasClosedForm(ir::AffineSetOp set) {
+  ir::IndexBounds bounds;
+  return llvm::all_of(set.getSymbols(),
+                      [&](Value symbol) { return bounds.of(symbol) <= kLargestSymbol; });
+}
 
 PatternFormula::PatternFormula(Value root, bool noncausal)
     : context(root.getContext()), noncausal(noncausal) {
@@ -106,6 +114,8 @@ FailureOr<Formula> PatternFormula::convertUncached(Value set) {
 
 Formula PatternFormula::convertAffineSet(mlir::Operation *op) {
   auto set = llvm::cast<ir::AffineSetOp>(op);
+  if (!hasClosedForm(set))
+    return literalFor(set);
   SmallVector<AffineExpr> replacements;
   SmallVector<Formula> parts;
   for (Value operand : set.getSymbols()) {
@@ -197,7 +207,7 @@ bool isAffine(Value set) {
   for (size_t next = 0; next != reached.size(); ++next) {
     mlir::Operation *op = reached[next].getDefiningOp();
     if (auto affine = llvm::dyn_cast<ir::AffineSetOp>(op)) {
-      if (llvm::any_of(affine.getSymbols(), mayBeUndefined))
+      if (!hasClosedForm(affine) || llvm::any_of(affine.getSymbols(), mayBeUndefined))
         return false;
     } else if (llvm::isa<ir::AndOp, ir::OrOp, ir::NotOp, ir::CoverOp>(op)) {
       reached.insert_range(op->getOperands());

@@ -1,4 +1,5 @@
 // Arithmetic on maps as scalar operations.
+#include "dialect/Skim/IndexBounds.h"
 #include "passes/ScalarEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -51,6 +52,18 @@ Scalar ScalarEmitter::emitArithmetic(mlir::Operation *op, Place &place) {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
                                  arith::RemSIOp::create(builder, loc, x, by), zero());
   };
+  /// Saturates unless a factor is a constant. What exceeds the limit does so with any factor but 0.
+  auto product = [&]() -> Value {
+    if (constantIndexOf(op->getOperand(0)) || constantIndexOf(op->getOperand(1)))
+      return arith::MulIOp::create(builder, loc, x, y);
+    auto saturate = [&](Value value) -> Value {
+      Value least = arith::ConstantIndexOp::create(builder, loc, -ir::kLargestIndex);
+      Value most = arith::ConstantIndexOp::create(builder, loc, ir::kLargestIndex);
+      return arith::MinSIOp::create(builder, loc,
+                                    arith::MaxSIOp::create(builder, loc, value, least), most);
+    };
+    return saturate(arith::MulIOp::create(builder, loc, saturate(x), saturate(y)));
+  };
   Value result =
       llvm::TypeSwitch<mlir::Operation *, Value>(op)
           .Case([&](ir::AddOp) -> Value {
@@ -66,7 +79,7 @@ Scalar ScalarEmitter::emitArithmetic(mlir::Operation *op, Place &place) {
           .Case([&](ir::MulOp) -> Value {
             if (real)
               return arith::MulFOp::create(builder, loc, x, y);
-            return arith::MulIOp::create(builder, loc, x, y);
+            return product();
           })
           .Case([&](ir::DivOp) -> Value {
             if (real)
@@ -133,9 +146,7 @@ Value ScalarEmitter::emitUnsupported(mlir::Operation *op, OpBuilder &builder) {
       << op->getName() << "'";
   failed = true;
   auto map = llvm::dyn_cast<ir::MapType>(op->getResult(0).getType());
-  mlir::Type type = !map || map.isBool() ? mlir::Type(builder.getI1Type())
-                    : map.isIndex()      ? mlir::Type(builder.getIndexType())
-                                         : mlir::Type(builder.getF32Type());
+  mlir::Type type = map ? scalarTypeOf(map) : mlir::Type(builder.getI1Type());
   return arith::ConstantOp::create(builder, op->getLoc(), builder.getZeroAttr(type));
 }
 

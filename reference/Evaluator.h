@@ -104,7 +104,7 @@ private:
   std::vector<const text::Expr *> axisList(const text::Expr *expr);
 
   MapPtr operand(const Tokens &tokens, HeadAxis head, bool isQuery);
-  MapPtr uniform(Element element, double value);
+  MapPtr uniform(Element element, double value, bool isConstant = false);
   std::nullptr_t fail(llvm::SMRange range, std::string message);
   bool fits(const Axes &axes, int64_t dim, llvm::SMRange range);
 

@@ -27,8 +27,11 @@ std::nullptr_t Evaluator::fail(llvm::SMRange range, std::string message) {
   return nullptr;
 }
 
-MapPtr Evaluator::uniform(Element element, double value) {
-  return std::make_shared<UniformMap>(request, HeadAxis::None, element, std::vector<double>{value});
+MapPtr Evaluator::uniform(Element element, double value, bool isConstant) {
+  auto map =
+      std::make_shared<UniformMap>(request, HeadAxis::None, element, std::vector<double>{value});
+  map->constant = isConstant;
+  return map;
 }
 
 bool Evaluator::fits(const Axes &axes, int64_t dim, llvm::SMRange range) {
@@ -45,8 +48,8 @@ MapPtr Evaluator::evaluate(const Expr &expr, Scope &scope) {
   switch (expr.kind) {
   case Expr::Kind::Number: {
     const auto &number = cast<NumberExpr>(expr);
-    result = number.integer ? uniform(Element::Index, static_cast<double>(*number.integer))
-                            : uniform(Element::F32, static_cast<float>(number.value));
+    result = number.integer ? uniform(Element::Index, static_cast<double>(*number.integer), true)
+                            : uniform(Element::F32, static_cast<float>(number.value), true);
     break;
   }
   case Expr::Kind::Bool:

@@ -64,6 +64,8 @@ static std::string checkProblem(const Problem &problem) {
   if (problem.q.dim != problem.k.dim)
     return "head dimensions of q and k differ: " + std::to_string(problem.q.dim) + " and " +
            std::to_string(problem.k.dim);
+  if (std::abs(problem.layer) > int64_t(1) << 31)
+    return "layer: expected an index from -2^31 to 2^31 but got " + std::to_string(problem.layer);
   for (const auto &[name, input] : problem.inputs) {
     bool negative = llvm::any_of(input.shape, [](int64_t extent) { return extent < 0; });
     if (negative || strideBound(input.shape) > maxInput)

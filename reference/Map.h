@@ -48,6 +48,8 @@ public:
   bool fromInput = false;
   /// Made of `q`, `k` and index values alone: known at every granularity.
   bool positional = false;
+  /// A number of the pattern's text, or made of such alone.
+  bool constant = false;
   int64_t depth = 1; ///< Of the expression, which bounds recursion.
 
 protected:

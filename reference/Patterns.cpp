@@ -6,6 +6,7 @@
 #include "reference/Pointwise.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace skim::text;
 
@@ -117,12 +118,16 @@ MapPtr Evaluator::parameterValue(const Parameter &parameter, llvm::ArrayRef<doub
       value = static_cast<float>(value);
     else if (element == Element::Bool && value != 0 && value != 1)
       return wrong("expected true or false");
-    else if (value != std::floor(value) || !(std::abs(value) < 0x1p63))
-      return wrong("expected an integer");
+    else if (value != std::floor(value))
+      return wrong("expected an index");
+    else if (!parameter.isConstexpr && !(std::abs(value) <= 0x1p31))
+      return wrong(llvm::formatv("expected an index from -2^31 to 2^31 but got {0:F0}", value));
     converted.push_back(value);
   }
-  return std::make_shared<UniformMap>(request, perHead ? HeadAxis::Head : HeadAxis::None, element,
-                                      std::move(converted));
+  auto map = std::make_shared<UniformMap>(request, perHead ? HeadAxis::Head : HeadAxis::None,
+                                          element, std::move(converted));
+  map->constant = parameter.isConstexpr;
+  return map;
 }
 
 bool Evaluator::bindParameters(const Pattern &pattern, Scope &scope) {
@@ -139,6 +144,9 @@ bool Evaluator::bindParameters(const Pattern &pattern, Scope &scope) {
       value = evaluateUniform(*parameter.defaultValue, scope);
       if (value)
         value = convert(value, elementOf(parameter.type), parameter.defaultValue->range);
+      // Not a constant: another launch may give another value.
+      if (value)
+        value = parameterValue(parameter, value->row(0, 0));
     } else {
       fail(parameter.nameRange, "parameter '" + parameter.name + "' has no value");
     }

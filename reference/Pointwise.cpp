@@ -4,6 +4,8 @@
 
 namespace skim::reference {
 
+constexpr double largestIndex = 0x1p31;
+
 static double roundToF32(double value) { return static_cast<float>(value); }
 
 PositionMap::PositionMap(const Request &request, bool isQuery, int64_t block)
@@ -27,6 +29,7 @@ UnaryMap::UnaryMap(Unary op, MapPtr source)
   use(*operand);
   dim = operand->dim;
   positional = operand->positional && op == Unary::Negate;
+  constant = operand->constant;
   if (op == Unary::Exp || op == Unary::Log || op == Unary::Tanh)
     element = operand->element == Element::Vec ? Element::Vec : Element::F32;
 }
@@ -76,6 +79,7 @@ BinaryMap::BinaryMap(Binary op, MapPtr left, MapPtr right, Axes axes)
   else if (lhs->element == Element::Index && rhs->element == Element::Index)
     element = Element::Index;
   positional &= element != Element::F32;
+  constant = lhs->constant && rhs->constant;
 }
 
 /// Rule 3: an undefined operand makes arithmetic undefined and comparisons false.
@@ -147,6 +151,9 @@ void BinaryMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<doubl
   for (size_t i = 0; i < out.size(); ++i) {
     if (integers || logic) {
       out[i] = applyIndex(op, x[i], y[i]);
+      // A product of two indices that only the launch knows saturates.
+      if (op == Binary::Mul && !lhs->constant && !rhs->constant && !std::isnan(out[i]))
+        out[i] = std::clamp(out[i], -largestIndex, largestIndex);
       continue;
     }
     double a = roundsOperands && lhs->element == Element::Index ? roundToF32(x[i]) : x[i];

@@ -99,6 +99,8 @@ Status checkWorkspace(const Plan &plan, std::span<const std::byte> workspace) {
 }
 
 Status checkLayer(const LaunchPlan &plan, int64_t layer) {
+  if (layer < -kLargestIndex || layer > kLargestIndex)
+    return expectedButGot({"", "layer"}, kIndexRange, std::to_string(layer));
   const std::vector<int64_t> &allowed = plan.allowedLayers;
   if (allowed.empty() || std::find(allowed.begin(), allowed.end(), layer) != allowed.end())
     return Status::ok();

@@ -14,9 +14,6 @@ namespace skim {
 
 namespace {
 
-/// Products with the constants of closed forms then stay within 64 bits.
-constexpr int64_t kLargestIndex = int64_t{1} << 40;
-
 const char *typeName(ParameterType type) {
   switch (type) {
   case ParameterType::Index:
@@ -80,7 +77,7 @@ Status bindIndex(const ParameterDescription &parameter, const ArgumentName &name
   if (!value)
     return expectedButGot(name, "an index", describeEntry(entry));
   if (*value < -kLargestIndex || *value > kLargestIndex)
-    return expectedButGot(name, "an index of magnitude at most 2^40", std::to_string(*value));
+    return expectedButGot(name, kIndexRange, std::to_string(*value));
   scalar.index = *value;
   return checkAllowed(parameter, name, *value);
 }

@@ -8,7 +8,13 @@
 #include <skim/Status.h>
 #include <skim/abi.h>
 
+#include <cstdint>
+
 namespace skim {
+
+/// Up to this magnitude of index parameters and `layer` closed forms are exact.
+inline constexpr int64_t kLargestIndex = int64_t{1} << 31;
+inline constexpr const char *kIndexRange = "an index from -2^31 to 2^31";
 
 /// Checks `parameters` against the plan and writes each slot's values: `slots[i]` points at them in
 /// `scalars`. Allocates nothing unless it fails.

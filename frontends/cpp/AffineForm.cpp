@@ -4,8 +4,6 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <cmath>
-
 using namespace mlir;
 using namespace skim;
 using namespace skim::ir;
@@ -22,10 +20,12 @@ static AffineExpr getSymbol(Value value, Symbols &symbols) {
 /// written out; what is beyond stays a symbol.
 constexpr unsigned kLargestForm = 512;
 
-static std::optional<AffineExpr> getForm(Value value, Symbols &symbols, unsigned &left);
+static std::optional<AffineExpr> getForm(Value value, Symbols &symbols, IndexBounds &bounds,
+                                         unsigned &left);
 
 /// The expression of an operation on two uniform values, when that is quasi-affine.
-static std::optional<AffineExpr> getBinaryForm(Operation *op, Symbols &symbols, unsigned &left) {
+static std::optional<AffineExpr> getBinaryForm(Operation *op, Symbols &symbols, IndexBounds &bounds,
+                                               unsigned &left) {
   std::optional<AffineExprKind> kind =
       llvm::TypeSwitch<Operation *, std::optional<AffineExprKind>>(op)
           .Case<AddOp, SubOp>([](auto) { return AffineExprKind::Add; })
@@ -42,14 +42,15 @@ static std::optional<AffineExpr> getBinaryForm(Operation *op, Symbols &symbols, 
   if ((kind == AffineExprKind::FloorDiv || kind == AffineExprKind::Mod) &&
       (!rhsConstant || *rhsConstant < 1))
     return std::nullopt;
-  std::optional<AffineExpr> lhs = getForm(op->getOperand(0), symbols, left);
-  std::optional<AffineExpr> rhs = getForm(op->getOperand(1), symbols, left);
-  if (!lhs || !rhs || !fitsIn64Bits(*kind, *lhs, *rhs))
+  std::optional<AffineExpr> lhs = getForm(op->getOperand(0), symbols, bounds, left);
+  std::optional<AffineExpr> rhs = getForm(op->getOperand(1), symbols, bounds, left);
+  if (!lhs || !rhs || !fitsIn64Bits(*kind, *lhs, *rhs, symbols, bounds))
     return std::nullopt;
   return getAffineBinaryOpExpr(*kind, *lhs, isa<SubOp>(op) ? -*rhs : *rhs);
 }
 
-static std::optional<AffineExpr> getForm(Value value, Symbols &symbols, unsigned &left) {
+static std::optional<AffineExpr> getForm(Value value, Symbols &symbols, IndexBounds &bounds,
+                                         unsigned &left) {
   auto type = dyn_cast<MapType>(value.getType());
   if (!type || !type.isIndex())
     return std::nullopt;
@@ -58,7 +59,7 @@ static std::optional<AffineExpr> getForm(Value value, Symbols &symbols, unsigned
   if (auto position = value.getDefiningOp<PositionOp>()) {
     SmallVector<AffineExpr> replacements;
     for (Value symbol : position.getSymbols()) {
-      std::optional<AffineExpr> form = getForm(symbol, symbols, left);
+      std::optional<AffineExpr> form = getForm(symbol, symbols, bounds, left);
       if (!form)
         return std::nullopt;
       replacements.push_back(*form);
@@ -70,48 +71,25 @@ static std::optional<AffineExpr> getForm(Value value, Symbols &symbols, unsigned
   if (Operation *op = value.getDefiningOp(); op && left > 0) {
     --left;
     Symbols extended = symbols;
-    if (std::optional<AffineExpr> form = getBinaryForm(op, extended, left)) {
+    if (std::optional<AffineExpr> form = getBinaryForm(op, extended, bounds, left)) {
       symbols = extended;
       return form;
     }
     if (isa<NegOp>(op))
-      if (std::optional<AffineExpr> form = getForm(op->getOperand(0), symbols, left))
+      if (std::optional<AffineExpr> form = getForm(op->getOperand(0), symbols, bounds, left))
         return -*form;
   }
   return getSymbol(value, symbols);
 }
 
-std::optional<AffineExpr> skim::getAffineForm(Value value, Symbols &symbols) {
+std::optional<AffineExpr> skim::getAffineForm(Value value, Symbols &symbols, IndexBounds &bounds) {
   unsigned left = kLargestForm;
-  return getForm(value, symbols, left);
+  return getForm(value, symbols, bounds, left);
 }
 
-/// An upper bound of |expr|, in floating point so that it cannot overflow itself.
-static double getMagnitude(AffineExpr expr) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return std::fabs(static_cast<double>(constant.getValue()));
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return std::ldexp(1.0, 31);
-  double lhs = getMagnitude(binary.getLHS());
-  double rhs = getMagnitude(binary.getRHS());
-  switch (binary.getKind()) {
-  case AffineExprKind::Add:
-    return lhs + rhs;
-  case AffineExprKind::Mul:
-    return lhs * rhs;
-  case AffineExprKind::Mod:
-    return rhs;
-  default:
-    return lhs;
-  }
-}
-
-bool skim::fitsIn64Bits(AffineExprKind kind, AffineExpr lhs, AffineExpr rhs) {
-  double bound = std::ldexp(1.0, 62);
-  double lhsMagnitude = getMagnitude(lhs);
-  double rhsMagnitude = getMagnitude(rhs);
-  if (kind == AffineExprKind::Mul)
-    return lhsMagnitude * rhsMagnitude <= bound;
-  return lhsMagnitude + rhsMagnitude <= bound;
+bool skim::fitsIn64Bits(AffineExprKind kind, AffineExpr lhs, AffineExpr rhs, ValueRange symbols,
+                        IndexBounds &bounds) {
+  double lhsBound = bounds.of(lhs, symbols);
+  double rhsBound = bounds.of(rhs, symbols);
+  return (kind == AffineExprKind::Mul ? lhsBound * rhsBound : lhsBound + rhsBound) <= kLargestBound;
 }

@@ -168,6 +168,12 @@ Value PatternBuilder::parameter(Location loc, StringRef name, Element element,
       return fail(loc, "expected a default of type " + toString(element) + " for parameter '" +
                            name + "'");
   }
+  if (auto index = dyn_cast_or_null<IntegerAttr>(defaultValue);
+      index && element == Element::Index &&
+      (index.getInt() < -kLargestIndex || index.getInt() > kLargestIndex))
+    return fail(loc, "default of parameter '" + name +
+                         "': expected an index from -2^31 to 2^31 but got " +
+                         llvm::Twine(index.getInt()));
   return pattern.addParameter(name, type, defaultValue, loc);
 }
 

@@ -35,6 +35,7 @@
 #ifndef SKIM_FRONTENDS_CPP_BUILDER_H
 #define SKIM_FRONTENDS_CPP_BUILDER_H
 
+#include "dialect/Skim/IndexBounds.h"
 #include "dialect/Skim/SkimOps.h"
 #include "dialect/Skim/TypeRules.h"
 
@@ -216,6 +217,8 @@ private:
   Value fail(Location loc, const llvm::Twine &message, const llvm::Twine &suggestion = "");
   Value fail(Location loc, const ir::RuleViolation &why);
 
+  Value failTooLarge(Location loc);
+
   // `what` says in a report what was expected. Each returns null after a report, and for a null
   // value.
   ir::MapType asMap(Location loc, Value value, llvm::StringRef what);
@@ -242,6 +245,7 @@ private:
   template <typename ClauseT> bool isFirst(Location loc, llvm::StringRef name);
 
   mlir::OpBuilder builder;
+  ir::IndexBounds bounds;
   ir::PatternOp pattern;
   mlir::Value denseCondition;
   bool finished = false;

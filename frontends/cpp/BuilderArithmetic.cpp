@@ -13,11 +13,15 @@ static bool isPosition(Value value) {
   return op && !op.getType().isUniform();
 }
 
+Value PatternBuilder::failTooLarge(Location loc) {
+  return fail(loc, "the index expression may not fit in 64 bits",
+              "positions and indices of a launch reach 2^31: use smaller factors");
+}
+
 Value PatternBuilder::position(Location loc, AffineExprKind kind, AffineExpr lhs, AffineExpr rhs,
                                ArrayRef<Value> symbols) {
-  if (!fitsIn64Bits(kind, lhs, rhs))
-    return fail(loc, "the position expression does not fit in 64 bits",
-                "positions are below 2^31: use smaller factors");
+  if (!fitsIn64Bits(kind, lhs, rhs, symbols, bounds))
+    return failTooLarge(loc);
   AffineExpr expr = getAffineBinaryOpExpr(kind, lhs, rhs);
   expr = simplifyAffineExpr(expr, 2, symbols.size());
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
@@ -63,8 +67,8 @@ template <typename OpT> Value PatternBuilder::arithmetic(Location loc, Value lhs
                       : "");
     }
     Symbols symbols;
-    std::optional<AffineExpr> lhsForm = getAffineForm(lhs, symbols);
-    std::optional<AffineExpr> rhsForm = getAffineForm(rhs, symbols);
+    std::optional<AffineExpr> lhsForm = getAffineForm(lhs, symbols, bounds);
+    std::optional<AffineExpr> rhsForm = getAffineForm(rhs, symbols, bounds);
     if (lhsForm && rhsForm)
       return position(loc, affineKind<OpT>(), *lhsForm,
                       std::is_same_v<OpT, SubOp> ? -*rhsForm : *rhsForm, symbols);
@@ -75,6 +79,8 @@ template <typename OpT> Value PatternBuilder::arithmetic(Location loc, Value lhs
   Value result = builder.createOrFold<OpT>(loc, lhs, rhs);
   if (lhsConstant && rhsConstant && !getConstantIndex(result))
     return fail(loc, "the constant expression does not fit in 64 bits");
+  if (bothIndex && !getConstantIndex(result) && bounds.of(result) > kLargestBound)
+    return failTooLarge(loc);
   return result;
 }
 
@@ -119,7 +125,7 @@ template <typename OpT> Value PatternBuilder::unary(Location loc, Value value, b
 Value PatternBuilder::neg(Location loc, Value value) {
   if (value && isPosition(value)) {
     Symbols symbols;
-    if (std::optional<AffineExpr> form = getAffineForm(value, symbols))
+    if (std::optional<AffineExpr> form = getAffineForm(value, symbols, bounds))
       return position(loc, AffineExprKind::Mul, *form, builder.getAffineConstantExpr(-1), symbols);
   }
   return unary<NegOp>(loc, value, true);

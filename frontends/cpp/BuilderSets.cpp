@@ -19,18 +19,18 @@ static bool isExtremum(Value value) {
 }
 
 /// Whether `value` becomes quasi-affine when each extremum is decided; counts the cases.
-static bool isAffineInCases(Value value, int &cases) {
+static bool isAffineInCases(Value value, int &cases, IndexBounds &bounds) {
   if (isExtremum(value)) {
     cases *= 2;
     // The other case of `abs` is the negative, which has to be affine as it stands.
     if (isa<AbsOp>(value.getDefiningOp()) && isExtremum(value.getDefiningOp()->getOperand(0)))
       return false;
     return llvm::all_of(value.getDefiningOp()->getOperands(), [&](Value operand) {
-      return cases <= 16 && isAffineInCases(operand, cases);
+      return cases <= 16 && isAffineInCases(operand, cases, bounds);
     });
   }
   Symbols symbols;
-  return getAffineForm(value, symbols).has_value();
+  return getAffineForm(value, symbols, bounds).has_value();
 }
 
 static Comparison swapSides(Comparison predicate) {
@@ -80,11 +80,10 @@ Value PatternBuilder::compareCases(Location loc, Comparison predicate, Value lhs
 /// is not one.
 Value PatternBuilder::compareAffine(Location loc, Comparison predicate, Value lhs, Value rhs) {
   Symbols symbols;
-  std::optional<AffineExpr> lhsForm = getAffineForm(lhs, symbols);
-  std::optional<AffineExpr> rhsForm = getAffineForm(rhs, symbols);
-  if (!fitsIn64Bits(AffineExprKind::Add, *lhsForm, *rhsForm))
-    return fail(loc, "the position expression does not fit in 64 bits",
-                "positions are below 2^31: use smaller factors");
+  std::optional<AffineExpr> lhsForm = getAffineForm(lhs, symbols, bounds);
+  std::optional<AffineExpr> rhsForm = getAffineForm(rhs, symbols, bounds);
+  if (!fitsIn64Bits(AffineExprKind::Add, *lhsForm, *rhsForm, symbols, bounds))
+    return failTooLarge(loc);
   // Integers: lhs < rhs says rhs - lhs - 1 >= 0.
   AffineExpr expr = *lhsForm - *rhsForm;
   if (predicate == Comparison::Lt || predicate == Comparison::Le)
@@ -112,7 +111,7 @@ Value PatternBuilder::compare(Location loc, Comparison predicate, Value lhs, Val
   if (failed(unify(loc, lhs, rhs)))
     return {};
   int cases = 1;
-  if (isAffineInCases(lhs, cases) && isAffineInCases(rhs, cases) && cases <= 16)
+  if (isAffineInCases(lhs, cases, bounds) && isAffineInCases(rhs, cases, bounds) && cases <= 16)
     return compareCases(loc, predicate, lhs, rhs);
   auto lhsType = mlir::cast<MapType>(lhs.getType());
   auto rhsType = mlir::cast<MapType>(rhs.getType());

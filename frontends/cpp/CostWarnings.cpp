@@ -1,5 +1,7 @@
 #include "frontends/cpp/CostWarnings.h"
 
+#include "dialect/Skim/IndexBounds.h"
+
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
@@ -165,8 +167,23 @@ static Value findOpenWindow(Value set) {
   return {};
 }
 
+//===-- Large indices ------------------------------------------------------------------------===//
+
+static void warnOfLargeIndices(AffineSetOp set, IndexBounds &bounds) {
+  if (llvm::all_of(set.getSymbols(),
+                   [&](Value symbol) { return bounds.of(symbol) <= kLargestIndex; }))
+    return;
+  InFlightDiagnostic diagnostic = emitWarning(
+      set.getLoc(), "this comparison is tested pair by pair, since an index in it may exceed 2^31");
+  diagnostic.attachNote(set.getLoc())
+      << "use smaller factors, or compute the index before the launch";
+}
+
 void skim::warnOfCosts(PatternOp pattern) {
+  IndexBounds bounds;
   for (Operation &op : pattern.getBody().getOps()) {
+    if (auto set = dyn_cast<AffineSetOp>(op))
+      warnOfLargeIndices(set, bounds);
     if (auto dot = dyn_cast<DotOp>(op))
       warnOfAllPairs(dot);
     if (isa<TopKOp, TopPOp>(op))

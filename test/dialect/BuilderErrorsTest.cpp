@@ -101,22 +101,22 @@ TEST_F(BuilderErrorsTest, MultiplyPositionByParameter) {
 TEST_F(BuilderErrorsTest, PositionTooLarge) {
   Value big = b.mul(loc, q(), index(int64_t(1) << 30));
   expectError(b.mul(loc, big, index(1 << 20)),
-              "error: the position expression does not fit in 64 bits\n"
-              "note: positions are below 2^31: use smaller factors\n");
+              "error: the index expression may not fit in 64 bits\n"
+              "note: positions and indices of a launch reach 2^31: use smaller factors\n");
 }
 
 TEST_F(BuilderErrorsTest, OffsetTooLarge) {
   Value big = b.add(loc, q(), index(int64_t(1) << 61));
   expectError(b.add(loc, big, index(std::numeric_limits<int64_t>::max())),
-              "error: the position expression does not fit in 64 bits\n"
-              "note: positions are below 2^31: use smaller factors\n");
+              "error: the index expression may not fit in 64 bits\n"
+              "note: positions and indices of a launch reach 2^31: use smaller factors\n");
 }
 
 TEST_F(BuilderErrorsTest, ComparedPositionTooLarge) {
   Value big = b.mul(loc, q(), index(int64_t(1) << 31));
   expectError(b.compare(loc, Comparison::Lt, big, b.neg(loc, big)),
-              "error: the position expression does not fit in 64 bits\n"
-              "note: positions are below 2^31: use smaller factors\n");
+              "error: the index expression may not fit in 64 bits\n"
+              "note: positions and indices of a launch reach 2^31: use smaller factors\n");
 }
 
 TEST_F(BuilderErrorsTest, ConstantTooLarge) {

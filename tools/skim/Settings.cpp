@@ -14,7 +14,7 @@ namespace {
 using Element = text::TypeSyntax::Element;
 
 /// Of an index parameter, as at a launch.
-constexpr int64_t largestIndex = int64_t(1) << 40;
+constexpr int64_t largestIndex = int64_t(1) << 31;
 
 bool isWholeNumber(llvm::StringRef text) {
   if (!text.consume_front("-"))
@@ -47,7 +47,7 @@ llvm::Expected<double> parseValue(const text::Parameter &parameter, llvm::String
     int64_t value = 0;
     text.consume_front("+");
     if (text.getAsInteger(10, value) || value < -largestIndex || value > largestIndex)
-      return expected("a whole number from -2^40 to 2^40");
+      return expected("a whole number from -2^31 to 2^31");
     return static_cast<double>(value);
   }
   double value = 0;

@@ -55,7 +55,7 @@ struct Operands {
 
   /// Multiplies the products of queries and keys. Default 1 / sqrt(head_dim).
   std::optional<double> softmaxScale = {};
-  /// The value of `layer` in the pattern.
+  /// The value of `layer` in the pattern, from -2^31 to 2^31.
   int64_t layer = 0;
 };
 

@@ -11,8 +11,8 @@
 
 namespace skim {
 
-/// One value, or one a query head. An `index` parameter takes integers of magnitude up
-/// to 2^40, an `f32` parameter floats and integers (rounded to f32; NaN is refused), a `bool`
+/// One value, or one a query head. An `index` parameter takes integers from -2^31
+/// to 2^31, an `f32` parameter floats and integers (rounded to f32; NaN is refused), a `bool`
 /// parameter bools. A per-head parameter takes query_heads values, or one for all heads.
 class ParameterValue {
 public:
