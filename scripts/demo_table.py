@@ -16,12 +16,14 @@ SETTINGS = {
     "dilated_window": ["near=256"],
     "flash_prefill": ["sink=128", "window=256"],
     "lserve": ["window=512"],
+    "moba": ["block=128", "blocks=4"],
+    "quest": ["pages=24"],
     "short_dense": ["limit=2048"],
     "streaming": ["window=512"],
     "vertical_slash": ["vertical=128", "slash=256"],
 }
 # Patterns that score queries and keys run on the reference, which is slow: fewer tokens.
-REFERENCE = {"flash_prefill", "peak", "vertical_slash"}
+REFERENCE = {"flash_prefill", "moba", "peak", "quest", "seer_attention", "vertical_slash", "xattention"}
 REFERENCE_TOKENS = 2048
 
 
@@ -35,9 +37,9 @@ def run(skim, name):
         command += ["--device", "reference", "--tokens", str(REFERENCE_TOKENS)]
     else:
         command += ["--repeat", "3"]
-    result = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-    if result.returncode:
-        sys.exit(f"{' '.join(command)}: exit code {result.returncode}")
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode:  # warnings about costs would tear the table; errors end it
+        sys.exit(f"{result.stderr}{' '.join(command)}: exit code {result.returncode}")
     return json.loads(result.stdout)
 
 

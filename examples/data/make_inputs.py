@@ -11,6 +11,7 @@ import struct
 from array import array
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+GATE = 32  # elements that the gate of seer_attention compares
 
 
 def read(path):
@@ -58,6 +59,12 @@ def block_means(values, tokens, heads, dim, block):
 
 def dot(a, b):
     return sum(x * y for x, y in zip(a, b))
+
+
+def variance(vectors, channel):
+    values = [vector[channel] for vector in vectors]
+    mean = sum(values) / len(values)
+    return sum((value - mean) ** 2 for value in values) / len(values)
 
 
 def highest(scores, count):
@@ -116,6 +123,19 @@ def main():
     # kind: the heads of the first KV head are local and stream, the others run in full.
     kind = array("i", [0 if head < group else 1 for head in range(heads)])
 
+    # gates: in place of learned weights, the 32 channels in which the pooled queries and keys of a KV head vary
+    # most together; its largest and least elements stand in for a block beside its mean.
+    q_mean, k_mean = (block_means(x, tokens, n, dim, 64) for x, n in ((q, heads), (k, kv_heads)))
+    gate_query, gate_key = array("f"), array("f")
+    for kv_head in range(kv_heads):
+        own = [q_mean[kv_head * group + i] for i in range(group)]
+        spread = [sum(variance(q_of, i) for q_of in own) * variance(k_mean[kv_head], i) for i in range(dim)]
+        picked = sorted(highest(spread, GATE))
+        gate_key.extend(float(i == channel) for channel in picked for i in range(dim))
+        for _ in range(group):
+            gate_query.extend(float(i == channel) for channel in picked for i in range(dim))
+    extremes = array("f", [0.25 * x for x in gate_key])
+
     write(os.path.join(HERE, "inputs.safetensors"), {
         "layout": ("BOOL", [heads, blocks, blocks], bytes(layout)),
         "blocks": ("I32", [kv_heads, small, capacity], lists.tobytes()),
@@ -123,6 +143,10 @@ def main():
         "chosen": ("BOOL", [kv_heads, tokens], bytes(chosen)),
         "start": ("I32", [tokens], start.tobytes()),
         "kind": ("I32", [heads], kind.tobytes()),
+        "gate_query": ("F32", [heads, GATE, dim], gate_query.tobytes()),
+        "gate_mean": ("F32", [kv_heads, GATE, dim], gate_key.tobytes()),
+        "gate_max": ("F32", [kv_heads, GATE, dim], extremes.tobytes()),
+        "gate_min": ("F32", [kv_heads, GATE, dim], extremes.tobytes()),
     })
 
 

@@ -1,4 +1,5 @@
-// The example patterns, and the patterns in the language reference, build without a word.
+// The example patterns, and the patterns in the language reference, build, all but one without a
+// word.
 #include "frontends/text/Check.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -41,7 +42,12 @@ std::string buildAndPrint(const Program &program, Diagnostics &diagnostics) {
 TEST_P(ExamplesTest, Builds) {
   Diagnostics diagnostics;
   Program program = loadFile(GetParam(), diagnostics);
-  EXPECT_EQ(buildAndPrint(program, diagnostics), "");
+  std::string printed = buildAndPrint(program, diagnostics);
+  // What it samples is not known to be less than all; that its scores are costly is said.
+  if (llvm::sys::path::stem(GetParam()) == "xattention")
+    EXPECT_TRUE(llvm::StringRef(printed).contains("warning: this scores all (q, k) pairs"));
+  else
+    EXPECT_EQ(printed, "");
   const Pattern *entry = findEntry(program, "", diagnostics);
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry->name, llvm::sys::path::stem(GetParam()));
