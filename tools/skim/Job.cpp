@@ -6,7 +6,7 @@
 
 namespace skim::tool {
 
-static llvm::Expected<Device> deviceOf(const Options &options) {
+llvm::Expected<Device> deviceOf(const Options &options) {
   llvm::Expected<llvm::StringRef> name =
       options.choice(OPT_device, "cpu", {"cpu", "reference", "cuda"});
   if (!name)

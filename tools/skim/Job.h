@@ -26,7 +26,9 @@ struct Prepared {
   int64_t layer = 0;
 };
 
-/// Fails with EnvironmentFailed for a device that is not here.
+/// The device asked for. Fails with EnvironmentFailed for one that is not here.
+llvm::Expected<Device> deviceOf(const Options &options);
+/// Fails as `deviceOf` does, among others.
 llvm::Expected<Prepared> prepare(const Options &options);
 
 struct Job {

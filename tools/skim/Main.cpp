@@ -27,6 +27,8 @@ constexpr Row rows[] = {
     {"compile", CompileCommand, compile, "compile a pattern: intermediate forms, assembly, object"},
     {"run", RunCommand, runPattern, "run a pattern over Q/K/V and compare it with dense attention"},
     {"show", ShowCommand, show, "draw what a pattern keeps, as SVG or PNG"},
+    {"eval", EvalCommand, evaluate,
+     "run a small language model under patterns: what they cost in quality"},
     {"bench", BenchCommand, bench,
      "measure attention on this machine, beside another implementation"},
 };

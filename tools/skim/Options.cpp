@@ -53,6 +53,10 @@ CommandText textOf(Command command) {
   case ShowCommand:
     return {"skim show PATTERN.skim -o FILE.svg|FILE.png [options]",
             "Draws what a pattern keeps, head by head."};
+  case EvalCommand:
+    return {"skim eval PATTERN.skim... [options]",
+            "Runs a small language model under patterns: bits per byte and retrieval beside dense "
+            "attention."};
   case BenchCommand:
     return {"skim bench cpu [options]",
             "Measures attention on this machine, beside another implementation.", "suite (cpu)"};
@@ -98,9 +102,9 @@ llvm::Expected<Options> Options::parse(Command command, llvm::ArrayRef<const cha
   llvm::StringRef what = textOf(command).operand;
   if (operands.empty())
     return wrongUsage("expected a " + what);
-  if (operands.size() > 1)
+  if (operands.size() > 1 && command != EvalCommand)
     return wrongUsage("expected one " + what + " but got '" + llvm::join(operands, "', '") + "'");
-  options.operandText = operands.front();
+  options.operandTexts = std::move(operands);
   return options;
 }
 
@@ -146,17 +150,18 @@ llvm::Expected<llvm::StringRef> Options::choice(OptionId id, llvm::StringRef oth
                     llvm::join(choices, ", ") + " but got '" + value + "'");
 }
 
-llvm::Expected<std::vector<Setting>> Options::settings() const {
+llvm::Expected<std::vector<Setting>> Options::settings(OptionId id) const {
+  llvm::StringRef option = id == OPT_sweep ? "--sweep" : "--set";
   std::vector<Setting> settings;
-  for (llvm::StringRef text : arguments.getAllArgValues(OPT_set)) {
+  for (llvm::StringRef text : arguments.getAllArgValues(id)) {
     auto [name, list] = text.split('=');
     name = name.trim();
     if (!name.empty() && list.empty() && text.ends_with("="))
-      return wrongUsage("--set: expected NAME=VALUE but the value of '" + name + "' is empty");
+      return wrongUsage(option + ": expected NAME=VALUE but the value of '" + name + "' is empty");
     if (name.empty() || list.empty())
-      return wrongUsage("--set: expected NAME=VALUE but got '" + text + "'");
+      return wrongUsage(option + ": expected NAME=VALUE but got '" + text + "'");
     if (llvm::any_of(settings, [&](const Setting &other) { return other.name == name; }))
-      return wrongUsage("--set: '" + name + "' is given twice");
+      return wrongUsage(option + ": '" + name + "' is given twice");
     Setting setting{name.str(), {}};
     for (llvm::StringRef value : llvm::split(list, ','))
       setting.values.push_back(value.str());

@@ -19,7 +19,8 @@ enum Command : unsigned {
   CompileCommand = 1u << 1,
   RunCommand = 1u << 2,
   ShowCommand = 1u << 3,
-  BenchCommand = 1u << 4
+  BenchCommand = 1u << 4,
+  EvalCommand = 1u << 5
 };
 
 enum OptionId : unsigned {
@@ -38,14 +39,17 @@ struct Setting {
 class Options {
 public:
   /// Fails with WrongUsage on an unknown option, a missing value, or a number of
-  /// operands other than one (the pattern file, or the suite); `--help` needs none.
+  /// operands other than one (the pattern file, or the suite; eval takes several
+  /// pattern files); `--help` needs none.
   static llvm::Expected<Options> parse(Command command, llvm::ArrayRef<const char *> arguments);
 
   static void printHelp(llvm::raw_ostream &stream, Command command);
 
   bool has(OptionId id) const { return arguments.hasArg(id); }
   /// The pattern file, or the suite of benchmarks.
-  llvm::StringRef operand() const { return operandText; }
+  llvm::StringRef operand() const { return operandTexts.front(); }
+  /// All of them, at least one.
+  llvm::ArrayRef<std::string> operands() const { return operandTexts; }
   /// The last value given, or `otherwise`.
   llvm::StringRef text(OptionId id, llvm::StringRef otherwise = "") const;
   /// A whole number within [least, most].
@@ -55,11 +59,12 @@ public:
   /// One of `choices`.
   llvm::Expected<llvm::StringRef> choice(OptionId id, llvm::StringRef otherwise,
                                          llvm::ArrayRef<llvm::StringRef> choices) const;
-  llvm::Expected<std::vector<Setting>> settings() const;
+  /// The values of `--set`, or of another option of that form. Each name stands once.
+  llvm::Expected<std::vector<Setting>> settings(OptionId id = OPT_set) const;
 
 private:
   llvm::opt::InputArgList arguments;
-  std::string operandText;
+  std::vector<std::string> operandTexts;
 };
 
 } // namespace skim::tool

@@ -6,6 +6,7 @@ def CompileCommand : OptionVisibility;
 def RunCommand : OptionVisibility;
 def ShowCommand : OptionVisibility;
 def BenchCommand : OptionVisibility;
+def EvalCommand : OptionVisibility;
 
 class In<list<OptionVisibility> commands> : Visibility<commands>;
 
@@ -22,15 +23,15 @@ class Switch<string name, string help, list<OptionVisibility> commands>
     : Flag<["--"], name>, HelpText<help>, In<commands>;
 
 // Of all subcommands.
-def help : Switch<"help", "print this text and exit", [CompileCommand, RunCommand, ShowCommand, BenchCommand]>;
-def help_short : Flag<["-"], "h">, Alias<help>, In<[CompileCommand, RunCommand, ShowCommand, BenchCommand]>;
+def help : Switch<"help", "print this text and exit", [CompileCommand, RunCommand, ShowCommand, EvalCommand, BenchCommand]>;
+def help_short : Flag<["-"], "h">, Alias<help>, In<[CompileCommand, RunCommand, ShowCommand, EvalCommand, BenchCommand]>;
 
 // Of those that take a pattern.
 defm pattern : Value<"pattern", "NAME", "the pattern of the file to take (default: the last one)",
-                     [CompileCommand, RunCommand, ShowCommand]>;
+                     [CompileCommand, RunCommand, ShowCommand, EvalCommand]>;
 defm set : Value<"set", "NAME=VALUE",
                  "value of a parameter; NAME=A,B,... gives one for each query head; may be repeated (default: the pattern's)",
-                 [CompileCommand, RunCommand, ShowCommand]>;
+                 [CompileCommand, RunCommand, ShowCommand, EvalCommand]>;
 
 // What to write.
 def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, In<[CompileCommand, ShowCommand]>,
@@ -45,28 +46,41 @@ defm query_heads : Value<"query-heads", "N", "query heads (default: the KV heads
 defm kv_heads : Value<"kv-heads", "N", "KV heads; they divide the query heads (default: 1)", [CompileCommand, ShowCommand]>;
 defm head_dim : Value<"head-dim", "N", "elements of a query and a key (default: 128)", [CompileCommand]>;
 defm value_dim : Value<"value-dim", "N", "elements of a value (default: as --head-dim)", [CompileCommand]>;
-defm dtype : Value<"dtype", "TYPE", "element type of q, k and v: bf16, f16 or f32 (default: bf16)", [CompileCommand]>;
+defm dtype : Value<"dtype", "TYPE", "element type of q, k and v: bf16, f16 or f32 (default: bf16)", [CompileCommand, EvalCommand]>;
 defm page_size : Value<"page-size", "TOKENS", "tokens of a page of the KV cache; 0 is no pages (default: 0)", [CompileCommand]>;
 
 // What to run on.
 defm qkv : Value<"qkv", "FILE", "safetensors file with q, k, v, and where the pattern has inputs, these by name", [RunCommand, ShowCommand]>;
-defm inputs : Value<"inputs", "FILE", "safetensors file with inputs of the pattern that --qkv does not hold", [RunCommand, ShowCommand]>;
+defm inputs : Value<"inputs", "FILE", "safetensors file with inputs of the pattern that --qkv does not hold", [RunCommand, ShowCommand, EvalCommand],
+                    [HelpTextVariant<[EvalCommand], "safetensors file with inputs of the patterns">]>;
 defm tokens : Value<"tokens", "N", "use the first N tokens of a file with one contiguous request (default: all)", [RunCommand, ShowCommand, BenchCommand],
                     [HelpTextVariant<[BenchCommand], "tokens of the prompt (default: 4096)">]>;
-defm device : Value<"device", "DEVICE", "cpu, reference (slow, f64, every pattern) or cuda (default: cpu)", [RunCommand, ShowCommand]>;
+defm device : Value<"device", "DEVICE", "cpu, reference (slow, f64, every pattern) or cuda (default: cpu)", [RunCommand, ShowCommand, EvalCommand]>;
 defm layer : Value<"layer", "N", "the value of `layer` in the pattern (default: 0)", [RunCommand, ShowCommand]>;
-defm threads : Value<"threads", "N", "worker threads (default: one for each core)", [RunCommand, BenchCommand]>;
+defm threads : Value<"threads", "N", "worker threads (default: one for each core)", [RunCommand, EvalCommand, BenchCommand]>;
 defm repeat : Value<"repeat", "N", "run N times and print the median time (default: 1)", [RunCommand]>;
 defm out : Value<"out", "FILE", "write out and lse as safetensors", [RunCommand]>;
 def save_kept : Switch<"save-kept", "add to --out the kept relation, uint8 [heads, q tokens, kv tokens]; at most 1 GiB", [RunCommand]>;
-def no_dense : Switch<"no-dense", "do not run dense attention: no kept mass, no error", [RunCommand, ShowCommand]>;
-def json : Switch<"json", "print one JSON object instead of a table", [RunCommand, BenchCommand]>;
+def no_dense : Switch<"no-dense", "do not run dense attention: no kept mass, no error", [RunCommand, ShowCommand, EvalCommand]>;
+def json : Switch<"json", "print one JSON object instead of a table", [RunCommand, EvalCommand, BenchCommand]>;
 
 // What to draw.
 defm q_len : Value<"q-len", "TOKENS", "query tokens, where there is no --qkv (default: as --kv-len)", [ShowCommand]>;
 defm kv_len : Value<"kv-len", "TOKENS", "key tokens, where there is no --qkv (default: 1024)", [ShowCommand]>;
 defm heads : Value<"heads", "A,B,...", "the query heads to draw (default: the first 16)", [ShowCommand]>;
 defm request : Value<"request", "N", "the request of a batch to draw (default: 0)", [ShowCommand]>;
+
+// What the model reads, and where the pattern holds.
+defm model : Value<"model", "FOLDER", "folder with config.json and model.safetensors (default: examples/model)", [EvalCommand]>;
+defm text : Value<"text", "FILE", "the text to read (default: text.txt in the folder of the model)", [EvalCommand]>;
+defm context : Value<"context", "TOKENS", "bytes of a prompt, pairs and questions included (default: 8192)", [EvalCommand]>;
+defm prompts : Value<"prompts", "N", "prompts, each of an excerpt of its own (default: 1)", [EvalCommand]>;
+defm pairs : Value<"pairs", "N", "key/value pairs hidden in a prompt, each asked for once (default: 16)", [EvalCommand]>;
+defm seed : Value<"seed", "N", "seed of excerpts, pairs and places (default: 0)", [EvalCommand]>;
+defm mass_rows : Value<"mass-rows", "N", "rows of a prompt over which kept mass is taken, at even distances (default: 8192)", [EvalCommand]>;
+defm dense_layers : Value<"dense-layers", "A,B,...", "layers that run dense attention (default: none)", [EvalCommand]>;
+defm dense_heads : Value<"dense-heads", "L:H,...", "query heads, each as LAYER:HEAD, that run dense attention (default: none)", [EvalCommand]>;
+defm sweep : Value<"sweep", "NAME=A,B,...", "one point for each value of a parameter; PATTERN.NAME is that of one pattern; may be repeated (default: none)", [EvalCommand]>;
 
 // What to measure, and beside what.
 defm repeats : Value<"repeats", "R", "measure everything R times, in turns, and print medians (default: 5)", [BenchCommand]>;

@@ -68,6 +68,7 @@ llvm::Error PatternSource::findEntry(llvm::StringRef name) {
 }
 
 bool PatternSource::isCausal() const { return !has(*pattern, Kind::Noncausal); }
+bool PatternSource::hasLogit() const { return has(*pattern, Kind::Logit); }
 
 std::set<std::string> PatternSource::inputNames() const {
   std::set<std::string> names;

@@ -34,6 +34,8 @@ public:
 
   const text::Pattern &entry() const { return *pattern; }
   bool isCausal() const;
+  /// Whether the pattern changes scores.
+  bool hasLogit() const;
   /// Names of the inputs of all patterns of the files, callees' ones included.
   std::set<std::string> inputNames() const;
 

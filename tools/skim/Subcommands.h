@@ -11,6 +11,7 @@ namespace skim::tool {
 llvm::Error compile(const Options &options);
 llvm::Error runPattern(const Options &options);
 llvm::Error show(const Options &options);
+llvm::Error evaluate(const Options &options);
 llvm::Error bench(const Options &options);
 
 } // namespace skim::tool
