@@ -1,5 +1,7 @@
 #include "reference/Attention.h"
 
+#include "reference/Errors.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -29,37 +31,65 @@ public:
   }
 
   /// Rule 17, for one head.
-  bool isDense(int64_t head) const {
-    return clauses.denseWhen && isTrue(perHead(*clauses.denseWhen, head));
+  Estimate denseCondition(int64_t head) const {
+    return clauses.denseWhen ? perHead(*clauses.denseWhen, head) : Estimate{0, 0};
   }
+  bool isDense(int64_t head) const { return isTrue(denseCondition(head).value); }
 
-  void keep(PairCounts &counts) {
+  void keep() {
     Reader kept(*clauses.keep, pairs);
-    for (int64_t q = request.base(); q < request.kvLen; ++q) {
-      for (int64_t head = 0; head < request.queryHeads; ++head) {
-        kept.moveTo(head, q);
-        bool dense = isDense(head);
-        llvm::MutableArrayRef<uint8_t> row = keptRow(head, q);
-        for (int64_t k = 0; k < request.kvLen && request.sees(q, k); ++k) {
-          row[k] = dense || isTrue(kept.scalar(k));
-          counts.kept[head] += row[k];
-          counts.visible[head] += 1;
-        }
-      }
-    }
+    forEachRow([&](int64_t head, int64_t q) {
+      kept.moveTo(head, q);
+      bool dense = isDense(head);
+      llvm::MutableArrayRef<uint8_t> row = rowOf(result.kept, head, q);
+      for (int64_t k = 0; k < request.kvLen && request.sees(q, k); ++k)
+        row[k] = dense || isTrue(kept.scalar(k));
+    });
   }
 
-  void compact() {
+  /// The same from the pairs that a target kept.
+  void keep(llvm::ArrayRef<uint8_t> given) {
+    forEachRow([&](int64_t head, int64_t q) {
+      llvm::MutableArrayRef<uint8_t> row = rowOf(result.kept, head, q);
+      llvm::copy(given.slice(row.data() - result.kept.data(), row.size()), row.begin());
+    });
+  }
+
+  /// Pairs whose membership the scores of a target decide (rule 9).
+  void open() {
+    EstimateReader kept(*clauses.keep, pairs);
+    forEachRow([&](int64_t head, int64_t q) {
+      kept.moveTo(head, q);
+      Estimate dense = denseCondition(head);
+      llvm::MutableArrayRef<uint8_t> row = rowOf(result.open, head, q);
+      for (int64_t k = 0; k < request.kvLen && request.sees(q, k); ++k)
+        row[k] = errorOf(Binary::Or, dense, kept.at(k), 0) != 0;
+    });
+  }
+
+  void count(PairCounts &counts) {
+    forEachRow([&](int64_t head, int64_t q) {
+      llvm::MutableArrayRef<uint8_t> row = rowOf(result.kept, head, q);
+      for (int64_t k = 0; k < request.kvLen && request.sees(q, k); ++k) {
+        counts.kept[head] += row[k];
+        counts.visible[head] += 1;
+      }
+    });
+  }
+
+  void compact(bool withOpen) {
     if (!clauses.compact)
       return;
-    Reader set(*clauses.compact, Axes{HeadAxis::Head, 0, 1, false});
-    auto &lists = result.compacted[request.index];
+    EstimateReader set(*clauses.compact, Axes{HeadAxis::Head, 0, 1, false});
     for (int64_t head = 0; head < request.queryHeads; ++head) {
       set.moveTo(head, 0);
-      bool dense = isDense(head);
-      for (int64_t k = 0; k < request.kvLen; ++k)
-        if (dense || isTrue(set.scalar(k)))
-          lists[head].push_back(k);
+      Estimate dense = denseCondition(head);
+      for (int64_t k = 0; k < request.kvLen; ++k) {
+        if (isTrue(dense.value) || isTrue(set.at(k).value))
+          result.compacted[request.index][head].push_back(k);
+        if (withOpen && errorOf(Binary::Or, dense, set.at(k), 0) != 0)
+          result.openCompacted[request.index][head].push_back(k);
+      }
     }
   }
 
@@ -80,30 +110,36 @@ public:
 private:
   static constexpr Axes pairs{HeadAxis::Head, 1, 1, false};
 
-  static double perHead(const Map &map, int64_t head) {
-    Reader reader(map, Axes{HeadAxis::Head, 0, 0, false});
+  static Estimate perHead(const Map &map, int64_t head) {
+    EstimateReader reader(map, Axes{HeadAxis::Head, 0, 0, false});
     reader.moveTo(head, 0);
-    return reader.scalar(0);
+    return reader.at(0);
+  }
+
+  template <typename Visit> void forEachRow(Visit visit) const {
+    for (int64_t q = request.base(); q < request.kvLen; ++q)
+      for (int64_t head = 0; head < request.queryHeads; ++head)
+        visit(head, q);
   }
 
   int64_t rowOf(int64_t q) const { return request.firstRow + q - request.base(); }
 
-  llvm::MutableArrayRef<uint8_t> keptRow(int64_t head, int64_t q) {
-    return llvm::MutableArrayRef<uint8_t>(result.kept)
-        .slice((head * result.tokens + rowOf(q)) * result.maxKvLen, result.maxKvLen);
+  llvm::MutableArrayRef<uint8_t> rowOf(std::vector<uint8_t> &pairs, int64_t head, int64_t q) {
+    return llvm::MutableArrayRef<uint8_t>(pairs).slice(
+        (head * result.tokens + rowOf(q)) * result.maxKvLen, result.maxKvLen);
   }
 
   /// Rule 11: blocks that all rows of the tile see whole and none keeps a key of.
   std::vector<int64_t> restBlocks(int64_t head, Span rows) {
     std::vector<int64_t> blocks;
-    if (!clauses.restKeys || isDense(head))
+    if (!clauses.restKeys)
       return blocks;
     int64_t count = request.keyCells(Axes{HeadAxis::None, 0, clauses.restKeys, false});
     for (int64_t block = 0; block < count; ++block) {
       Span keysOf = request.keys(clauses.restKeys, block);
       bool enters = true;
       for (int64_t q = rows.begin; q < rows.end && enters; ++q) {
-        auto kept = keptRow(head, q).slice(keysOf.begin, keysOf.end - keysOf.begin);
+        auto kept = rowOf(result.kept, head, q).slice(keysOf.begin, keysOf.end - keysOf.begin);
         enters =
             request.sees(q, keysOf.end - 1) && llvm::none_of(kept, [](uint8_t x) { return x; });
       }
@@ -119,7 +155,7 @@ private:
     Reader logit(*logits, pairs);
     logit.moveTo(head, q);
     llvm::ArrayRef<double> vectors = values->row(kvHead, 0);
-    llvm::ArrayRef<uint8_t> kept = keptRow(head, q);
+    llvm::ArrayRef<uint8_t> kept = rowOf(result.kept, head, q);
     for (int64_t k = 0; k < request.kvLen; ++k)
       if (kept[k])
         entries.push_back({logit.scalar(k), vectors.slice(k * dim, dim)});
@@ -147,7 +183,7 @@ private:
     llvm::fill(out, 0);
 
     std::vector<Entry> entries = entriesOf(head, q, rest);
-    double sink = clauses.sinkLogit ? perHead(*clauses.sinkLogit, head) : -infinity;
+    double sink = clauses.sinkLogit ? perHead(*clauses.sinkLogit, head).value : -infinity;
     if (std::isnan(sink))
       sink = -infinity;
     double largest = -infinity;
@@ -178,10 +214,16 @@ private:
 } // namespace
 
 void attend(const Request &request, const Problem &problem, const Clauses &clauses,
-            Evaluator &evaluator, Result &result, PairCounts &counts) {
+            Evaluator &evaluator, const Options &options, Result &result, PairCounts &counts) {
   RequestAttention attention(request, problem, clauses, evaluator, result);
-  attention.keep(counts);
-  attention.compact();
+  if (options.kept.empty())
+    attention.keep();
+  else
+    attention.keep(options.kept);
+  if (options.open)
+    attention.open();
+  attention.count(counts);
+  attention.compact(options.open);
   attention.run();
 }
 

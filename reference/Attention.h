@@ -14,7 +14,7 @@ struct PairCounts {
 
 /// Fills the rows of `request` in `result`, whose arrays have their full sizes.
 void attend(const Request &request, const Problem &problem, const Clauses &clauses,
-            Evaluator &evaluator, Result &result, PairCounts &counts);
+            Evaluator &evaluator, const Options &options, Result &result, PairCounts &counts);
 
 } // namespace skim::reference
 

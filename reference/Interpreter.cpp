@@ -78,7 +78,7 @@ static std::string checkProblem(const Problem &problem) {
 }
 
 std::variant<Result, Error> interpret(const text::Program &program, const text::Pattern &pattern,
-                                      const Problem &given) {
+                                      const Problem &given, const Options &options) {
   if (std::string wrong = checkProblem(given); !wrong.empty())
     return Error{wrong, {}};
   Problem problem = given;
@@ -97,7 +97,13 @@ std::variant<Result, Error> interpret(const text::Program &program, const text::
     return Error{"the batch is too large for the reference", {}};
   result.out.resize(result.tokens * result.heads * result.valueDim);
   result.lse.resize(result.heads * result.tokens);
+  if (!options.kept.empty() && options.kept.size() != pairs)
+    return Error{"kept: expected " + std::to_string(pairs) + " pairs but got " +
+                     std::to_string(options.kept.size()),
+                 {}};
   result.kept.resize(pairs);
+  if (options.open)
+    result.open.resize(pairs);
   result.restEntries.resize(result.heads);
 
   auto hasClause = [&](text::Item::Kind kind) {
@@ -105,12 +111,14 @@ std::variant<Result, Error> interpret(const text::Program &program, const text::
   };
   size_t requests = problem.kvLens.size();
   if (hasClause(text::Item::Kind::Compact))
-    result.compacted.assign(requests, std::vector<std::vector<int64_t>>(result.heads));
+    result.compacted = result.openCompacted =
+        std::vector(requests, std::vector<std::vector<int64_t>>(result.heads));
 
   PairCounts counts{std::vector<int64_t>(result.heads), std::vector<int64_t>(result.heads)};
   Request request;
   request.queryHeads = problem.q.heads;
   request.kvHeads = problem.k.heads;
+  request.withErrors = options.open;
   request.causal = !hasClause(text::Item::Kind::Noncausal);
   for (size_t i = 0; i < requests; ++i) {
     request.index = i;
@@ -121,7 +129,7 @@ std::variant<Result, Error> interpret(const text::Program &program, const text::
     std::optional<Clauses> clauses = evaluator.evaluate(pattern);
     if (!clauses)
       return *evaluator.error();
-    attend(request, problem, *clauses, evaluator, result, counts);
+    attend(request, problem, *clauses, evaluator, options, result, counts);
     request.firstKey += request.kvLen;
   }
   for (int64_t head = 0; head < result.heads; ++head)

@@ -15,7 +15,7 @@ namespace skim::reference {
 /// accepted gives a result; one that it would refuse may give an error or a
 /// result, but never a crash. Requests are independent of each other (rule 16).
 std::variant<Result, Error> interpret(const text::Program &program, const text::Pattern &pattern,
-                                      const Problem &problem);
+                                      const Problem &problem, const Options &options = {});
 
 } // namespace skim::reference
 

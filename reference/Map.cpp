@@ -12,6 +12,11 @@ void Map::use(const Map &operand) {
   depth = std::max(depth, operand.depth + 1);
 }
 
+llvm::ArrayRef<double> Map::errors(int64_t, int64_t) const {
+  noErrors.resize(cells() * dim, 0);
+  return noErrors;
+}
+
 llvm::ArrayRef<double> LazyMap::row(int64_t head, int64_t query) const {
   if (rows.empty())
     rows.resize(request.headCount(axes.head));
@@ -19,6 +24,20 @@ llvm::ArrayRef<double> LazyMap::row(int64_t head, int64_t query) const {
   if (cached.query != query) {
     cached.values.assign(cells() * dim, undefined);
     compute(head, query, cached.values);
+    cached.query = query;
+  }
+  return cached.values;
+}
+
+llvm::ArrayRef<double> LazyMap::errors(int64_t head, int64_t query) const {
+  if (!scored)
+    return Map::errors(head, query);
+  if (errorRows.empty())
+    errorRows.resize(request.headCount(axes.head));
+  CachedRow &cached = errorRows[head];
+  if (cached.query != query) {
+    cached.values.assign(cells() * dim, 0);
+    computeErrors(head, query, cached.values);
     cached.query = query;
   }
   return cached.values;
@@ -48,6 +67,17 @@ llvm::MutableArrayRef<double> DenseMap::mutableRow(int64_t head, int64_t query) 
   return llvm::MutableArrayRef<double>(data).slice(offset(head, query), cells() * dim);
 }
 
+llvm::ArrayRef<double> DenseMap::errors(int64_t head, int64_t query) const {
+  if (errorData.empty())
+    return Map::errors(head, query);
+  return llvm::ArrayRef<double>(errorData).slice(offset(head, query), cells() * dim);
+}
+
+llvm::MutableArrayRef<double> DenseMap::numberErrors() {
+  errorData.resize(data.size(), 0);
+  return errorData;
+}
+
 UniformMap::UniformMap(const Request &request, HeadAxis head, Element element,
                        std::vector<double> values)
     : Map(request, Axes{head, 0, 0, false}, element), values(std::move(values)) {
@@ -65,7 +95,7 @@ void Reader::moveTo(int64_t head, int64_t toQuery) {
     cell = query;
   else if (map.axes.query)
     cell = floorDiv(query * axes.query, map.axes.query);
-  current = map.row(head, cell);
+  current = what == What::Values ? map.row(head, cell) : map.errors(head, cell);
 }
 
 int64_t Reader::sourceCell(int64_t key) const {
@@ -85,7 +115,9 @@ llvm::ArrayRef<double> Reader::at(int64_t key) const {
 
 double Reader::scalar(int64_t key) const {
   int64_t cell = sourceCell(key);
-  return cell < 0 ? undefined : current[cell];
+  if (cell < 0)
+    return what == What::Values ? undefined : 0;
+  return current[cell];
 }
 
 llvm::ArrayRef<double> Reader::scalars() {

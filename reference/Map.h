@@ -1,6 +1,7 @@
 // Maps: what every expression of the language evaluates to. A map is read by
 // rows: for one head and one query cell, one value for each cell of the key-like
-// axis. Undefined cells are NaN (rule 3); a set is a map of truth values.
+// axis. Undefined cells are NaN (rule 3); a set is a map of truth values. Beside its values a
+// map can tell how far those of a target may be off (rule 9).
 #ifndef SKIM_REFERENCE_MAP_H
 #define SKIM_REFERENCE_MAP_H
 
@@ -35,6 +36,11 @@ public:
   /// call for the same head.
   virtual llvm::ArrayRef<double> row(int64_t head, int64_t query) const = 0;
 
+  /// How far a target's values may lie from those of `row`: 0 where they are the same bit for
+  /// bit, infinity where nothing is known, not even whether the cell is defined. A truth value
+  /// with infinity is open.
+  virtual llvm::ArrayRef<double> errors(int64_t head, int64_t query) const;
+
   int64_t cells() const { return request.keyCells(axes); }
 
   const Request &request;
@@ -44,6 +50,8 @@ public:
   /// Computed from Q, K or V: such numbers are f64. All other f32 numbers are
   /// rounded to f32 after each operation, so that every target agrees (rule 9).
   bool scored = false;
+  /// Holds fp8 numbers, whose products are summed with fewer bits (rule 9).
+  bool isFp8 = false;
   /// Read from an input, which a device may hold (rules 14 and 15).
   bool fromInput = false;
   /// Made of `q`, `k` and index values alone: known at every granularity.
@@ -57,24 +65,30 @@ protected:
       : request(request), axes(axes), element(element) {}
   /// Notes that this map reads `operand`.
   void use(const Map &operand);
+
+private:
+  mutable std::vector<double> noErrors;
 };
 
 /// A map whose rows are computed when asked for; the last one of each head is kept.
 class LazyMap : public Map {
 public:
   llvm::ArrayRef<double> row(int64_t head, int64_t query) const final;
+  llvm::ArrayRef<double> errors(int64_t head, int64_t query) const final;
 
 protected:
   using Map::Map;
   /// Fills a row, which is undefined at first.
   virtual void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const = 0;
+  /// Fills the errors of a row, 0 at first. Asked of maps that depend on scores.
+  virtual void computeErrors(int64_t, int64_t, llvm::MutableArrayRef<double>) const {}
 
 private:
   struct CachedRow {
     std::optional<int64_t> query;
     std::vector<double> values;
   };
-  mutable std::vector<CachedRow> rows; ///< By head.
+  mutable std::vector<CachedRow> rows, errorRows; ///< By head.
 };
 
 /// A map whose cells are all in memory, undefined at first.
@@ -87,12 +101,18 @@ public:
   static constexpr int64_t maxSize = int64_t(1) << 28;
 
   llvm::ArrayRef<double> row(int64_t head, int64_t query) const override;
+  llvm::ArrayRef<double> errors(int64_t head, int64_t query) const override;
   llvm::MutableArrayRef<double> mutableRow(int64_t head, int64_t query);
   using Map::use;
 
-private:
+  /// Where a row starts in the numbers of all rows.
   int64_t offset(int64_t head, int64_t query) const;
-  std::vector<double> data;
+  llvm::MutableArrayRef<double> numbers() { return data; }
+  /// The errors of `numbers`, all 0 at first.
+  llvm::MutableArrayRef<double> numberErrors();
+
+private:
+  std::vector<double> data, errorData;
 };
 
 /// A value without position axes: one number, or one a head.
@@ -108,10 +128,12 @@ private:
 };
 
 /// Reads a map at the cells of finer axes, which must refine the map's own
-/// (a missing axis holds everywhere).
+/// (a missing axis holds everywhere). What lies outside the map is undefined, without error.
 class Reader {
 public:
-  Reader(const Map &map, const Axes &axes) : map(map), axes(axes), same(map.axes == axes) {}
+  enum class What { Values, Errors };
+  Reader(const Map &map, const Axes &axes, What what = What::Values)
+      : map(map), axes(axes), what(what), same(map.axes == axes) {}
 
   /// Moves to a row of the finer axes.
   void moveTo(int64_t head, int64_t query);
@@ -127,6 +149,7 @@ private:
 
   const Map &map;
   Axes axes;
+  What what;
   bool same;
   int64_t query = 0;
   llvm::ArrayRef<double> current;

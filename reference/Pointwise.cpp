@@ -178,6 +178,7 @@ WhereMap::WhereMap(MapPtr source, MapPtr filter, Axes axes)
   use(*value);
   use(*set);
   dim = value->dim;
+  isFp8 = value->isFp8;
 }
 
 void WhereMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const {

@@ -28,6 +28,7 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
   Unary op;
   MapPtr operand;
 };
@@ -42,6 +43,7 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
   Binary op;
   MapPtr lhs, rhs;
 };
@@ -53,6 +55,7 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
   MapPtr operand;
 };
 
@@ -63,6 +66,7 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
   MapPtr value, set;
 };
 
@@ -81,6 +85,7 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
   MapPtr selector;
   std::vector<Arm> arms;
 };

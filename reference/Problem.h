@@ -72,9 +72,25 @@ struct Result {
   bool indexOutOfRange = false; ///< Some list entry or count lay outside its axis (rule 15).
   bool unlistedLabel = false;   ///< A `match` on an input met a value that no arm lists (rule 14).
 
+  /// Rule 9, where asked for: like `kept`, 1 where a target's own scores may decide otherwise.
+  std::vector<uint8_t> open;
+  /// Like `compacted`: the positions that a target may gather or not.
+  std::vector<std::vector<std::vector<int64_t>>> openCompacted;
+
   bool isKept(int64_t head, int64_t token, int64_t key) const {
     return kept[(head * tokens + token) * maxKvLen + key] != 0;
   }
+  bool isOpen(int64_t head, int64_t token, int64_t key) const {
+    return open[(head * tokens + token) * maxKvLen + key] != 0;
+  }
+};
+
+/// What is asked of a run beside its results.
+struct Options {
+  bool open = false; ///< Fill `Result::open` and `Result::openCompacted`.
+  /// When not empty: attend these pairs, in the shape of `Result::kept`, in place of what the
+  /// pattern keeps. A target whose scores differ within their error is judged by its own decisions.
+  llvm::ArrayRef<uint8_t> kept = {};
 };
 
 struct Error {

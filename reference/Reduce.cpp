@@ -1,70 +1,18 @@
 #include "reference/Reduce.h"
 
+#include "reference/ReduceCells.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 
 namespace skim::reference {
 
-namespace {
-
-/// Where the cells of a map go in its reduction.
-class Destination {
-public:
-  Destination(const Map &map, const Axes &target)
-      : map(map), request(map.request), target(target) {}
-
-  int64_t head(int64_t head) const {
-    if (target.head == map.axes.head)
-      return head;
-    return target.head == HeadAxis::KvHead ? request.kvHeadOf(head) : 0;
-  }
-  int64_t query(int64_t query) const {
-    return target.query ? floorDiv(query * map.axes.query, target.query) : 0;
-  }
-  /// -1 for pairs that lie on no diagonal (causality hides them).
-  int64_t key(int64_t query, int64_t key) const {
-    if (!target.hasKeyLike())
-      return 0;
-    if (!target.diagonal)
-      return floorDiv(key * map.axes.key, target.key);
-    if (map.axes.diagonal)
-      return key;
-    int64_t cell = query - key - request.firstDiagonal();
-    return cell >= 0 && cell < request.keyCells(target) ? cell : -1;
-  }
-
-private:
-  const Map &map;
-  const Request &request;
-  Axes target;
-};
-
-bool isDefined(llvm::ArrayRef<double> cell) {
+static bool isDefined(llvm::ArrayRef<double> cell) {
   return llvm::none_of(cell, [](double x) { return std::isnan(x); });
 }
 
-/// Calls `visit(head, query, key, x)` with the place in the result of every
-/// defined cell `x` of `map`.
-template <typename Visit> void forEachCell(const Map &map, DenseMap &result, Visit visit) {
-  const Request &request = map.request;
-  Destination to(map, result.axes);
-  int64_t first = request.firstQueryCell(map.axes.query);
-  int64_t last = first + request.queryCells(map.axes.query);
-  for (int64_t head = 0; head < request.headCount(map.axes.head); ++head) {
-    for (int64_t q = first; q < last; ++q) {
-      llvm::ArrayRef<double> row = map.row(head, q);
-      for (int64_t cell = 0, end = map.cells(); cell < end; ++cell) {
-        llvm::ArrayRef<double> x = row.slice(cell * map.dim, map.dim);
-        int64_t key = to.key(q, cell);
-        if (key >= 0 && isDefined(x))
-          visit(to.head(head), to.query(q), key, x);
-      }
-    }
-  }
-}
-
-double combine(Reduction kind, double total, double x) {
+static double combine(Reduction kind, double total, double x) {
   if (std::isnan(total))
     return x;
   if (kind == Reduction::Max)
@@ -72,69 +20,45 @@ double combine(Reduction kind, double total, double x) {
   return kind == Reduction::Min ? std::min(total, x) : total + x;
 }
 
-/// Calls `change(number, its index in the row, head, query)` for every number.
-template <typename Change> void forEachNumber(DenseMap &map, Change change) {
-  const Request &request = map.request;
-  int64_t first = request.firstQueryCell(map.axes.query);
-  for (int64_t head = 0; head < request.headCount(map.axes.head); ++head) {
-    for (int64_t q = first; q < first + request.queryCells(map.axes.query); ++q) {
-      llvm::MutableArrayRef<double> row = map.mutableRow(head, q);
-      for (size_t i = 0; i < row.size(); ++i)
-        change(row[i], i, head, q);
-    }
-  }
+/// Of the sums of n cells and of their squares. Rounding may take the difference below 0.
+static double variance(double sum, double squares, double n) {
+  double mean = sum / n;
+  double result = squares / n - mean * mean;
+  return result < 0 ? 0 : result;
 }
-
-void divide(DenseMap &sums, const DenseMap &counts) {
-  forEachNumber(sums, [&](double &x, size_t i, int64_t head, int64_t query) {
-    x /= counts.row(head, query)[i];
-  });
-}
-
-/// The mean, or the mean squared deviation from it.
-std::shared_ptr<DenseMap> average(Reduction kind, const Map &map, std::shared_ptr<DenseMap> sum) {
-  const Axes &target = sum->axes;
-  DenseMap count(map.request, target, Element::Index, map.dim);
-  forEachCell(map, count, [&](int64_t head, int64_t query, int64_t key, llvm::ArrayRef<double> x) {
-    for (double &n : count.mutableRow(head, query).slice(key * map.dim, map.dim))
-      n = std::isnan(n) ? 1 : n + 1;
-  });
-  divide(*sum, count);
-  if (kind == Reduction::Mean)
-    return sum;
-  auto squares = std::make_shared<DenseMap>(map.request, target, sum->element, map.dim);
-  squares->use(map);
-  forEachCell(map, *squares,
-              [&](int64_t head, int64_t query, int64_t key, llvm::ArrayRef<double> x) {
-                for (int64_t i = 0; i < map.dim; ++i) {
-                  double &total = squares->mutableRow(head, query)[key * map.dim + i];
-                  double deviation = x[i] - sum->row(head, query)[key * map.dim + i];
-                  total = combine(Reduction::Sum, total, deviation * deviation);
-                }
-              });
-  divide(*squares, count);
-  return squares;
-}
-
-} // namespace
 
 MapPtr reduce(Reduction kind, const Map &map, const Axes &target) {
   bool averages = kind == Reduction::Mean || kind == Reduction::Var;
   Element element = averages && map.element == Element::Index ? Element::F32 : map.element;
   auto result = std::make_shared<DenseMap>(map.request, target, element, map.dim);
   result->use(map);
-  forEachCell(map, *result,
-              [&](int64_t head, int64_t query, int64_t key, llvm::ArrayRef<double> x) {
-                llvm::MutableArrayRef<double> total =
-                    result->mutableRow(head, query).slice(key * map.dim, map.dim);
-                for (size_t i = 0; i < x.size(); ++i)
-                  total[i] = combine(kind, total[i], x[i]);
+  llvm::MutableArrayRef<double> totals = result->numbers();
+  std::vector<double> counts(averages ? totals.size() : 0);
+  std::vector<double> squares(kind == Reduction::Var ? totals.size() : 0);
+  forEachCell(map, *result, /*withErrors=*/false,
+              [&](int64_t first, llvm::ArrayRef<double> x, llvm::ArrayRef<double>) {
+                if (!isDefined(x))
+                  return;
+                for (size_t i = 0; i < x.size(); ++i) {
+                  double &total = totals[first + i];
+                  total = combine(kind, total, x[i]);
+                  if (averages)
+                    counts[first + i] += 1;
+                  if (kind == Reduction::Var)
+                    squares[first + i] += x[i] * x[i];
+                }
               });
-  if (averages)
-    result = average(kind, map, std::move(result));
-  // Numbers that do not depend on operands are f32 (rule 9).
-  if (element == Element::F32 && !map.scored)
-    forEachNumber(*result, [](double &x, size_t, int64_t, int64_t) { x = static_cast<float>(x); });
+  for (size_t i = 0; i < totals.size(); ++i) {
+    if (kind == Reduction::Mean)
+      totals[i] /= counts[i];
+    else if (kind == Reduction::Var)
+      totals[i] = variance(totals[i], squares[i], counts[i]);
+    // Numbers that do not depend on operands are f32 (rule 9).
+    if (element == Element::F32 && !map.scored)
+      totals[i] = static_cast<float>(totals[i]);
+  }
+  if (map.scored && map.request.withErrors)
+    addErrors(kind, map, *result);
   return result;
 }
 
@@ -149,13 +73,18 @@ void SoftmaxMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<doub
   for (double x : in)
     if (!std::isnan(x))
       maximum = combine(Reduction::Max, maximum, x);
+  auto number = [&](double x) { return scored ? x : static_cast<float>(x); };
   for (size_t i = 0; i < in.size(); ++i) {
-    out[i] = std::exp(in[i] - maximum);
+    out[i] = number(std::exp(number(in[i] - maximum)));
     if (!std::isnan(out[i]))
       sum += out[i];
   }
   for (double &x : out)
-    x = scored ? x / sum : static_cast<float>(x / sum);
+    x = number(x / number(sum));
+}
+
+int64_t SmoothMap::reachOf(double width, int64_t cells) {
+  return static_cast<int64_t>(std::min<double>(width, 2.0 * cells + 1)) / 2;
 }
 
 SmoothMap::SmoothMap(MapPtr source, MapPtr cellCount, Axes axes)
@@ -170,8 +99,7 @@ void SmoothMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<doubl
   values.moveTo(head, query);
   cellCount.moveTo(head, query);
   llvm::ArrayRef<double> in = values.scalars();
-  int64_t size = in.size();
-  int64_t reach = static_cast<int64_t>(std::min<double>(cellCount.scalar(0), 2.0 * size + 1)) / 2;
+  int64_t size = in.size(), reach = reachOf(cellCount.scalar(0), size);
   for (int64_t i = 0; i < size; ++i) {
     if (std::isnan(in[i]))
       continue;

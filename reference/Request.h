@@ -51,6 +51,7 @@ struct Request {
   int64_t firstRow = 0; ///< Of the batch's rows, this request's first.
   int64_t firstKey = 0; ///< Of the batch's keys, this request's first.
   bool causal = true;
+  bool withErrors = false; ///< The errors of scores are asked for (rule 9).
 
   /// Position of row 0 (rule 1).
   int64_t base() const { return kvLen - qLen; }

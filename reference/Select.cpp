@@ -76,6 +76,8 @@ MapPtr coverBlocks(const Map &set, int64_t queryBlock, int64_t keyBlock) {
           blocks[k / keyBlock] = 1;
     }
   }
+  if (set.scored && request.withErrors)
+    addCoverErrors(set, *result);
   return result;
 }
 

@@ -17,6 +17,7 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
   Kind kind;
   MapPtr scores, amount;
 };
@@ -27,6 +28,9 @@ int64_t selectionCount(double x, int64_t existing);
 /// `cover(q / A, k / B, set)`: the blocks that hold a visible pair of the set.
 MapPtr coverBlocks(const Map &set, int64_t queryBlock, int64_t keyBlock);
 
+/// Fills the errors of `cover`, which holds the blocks of `set`.
+void addCoverErrors(const Map &set, DenseMap &cover);
+
 /// `cover(k / B, set)`: the same for each row.
 class CoverKeysMap : public LazyMap {
 public:
@@ -34,6 +38,7 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
   MapPtr set;
 };
 

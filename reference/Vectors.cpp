@@ -12,6 +12,7 @@ LastMap::LastMap(MapPtr source, MapPtr size, Axes axes)
   use(*operand);
   use(*count);
   dim = operand->dim;
+  isFp8 = operand->isFp8;
 }
 
 void LastMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const {
@@ -66,14 +67,18 @@ LinearMap::LinearMap(MapPtr source, HeadAxis weightHead, int64_t outputs,
   scored = true;
 }
 
+llvm::ArrayRef<double> LinearMap::weightOf(int64_t head) const {
+  int64_t size = dim * operand->dim, matrix = 0;
+  if (weightHead != HeadAxis::None)
+    matrix = weightHead == axes.head ? head : request.kvHeadOf(head);
+  return llvm::ArrayRef<double>(weight).slice(matrix * size, size);
+}
+
 void LinearMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const {
   Reader values(*operand, axes);
   values.moveTo(head, query);
-  int64_t inputs = operand->dim, matrix = 0;
-  if (weightHead != HeadAxis::None)
-    matrix = weightHead == axes.head ? head : request.kvHeadOf(head);
-  llvm::ArrayRef<double> rows =
-      llvm::ArrayRef<double>(weight).slice(matrix * dim * inputs, dim * inputs);
+  int64_t inputs = operand->dim;
+  llvm::ArrayRef<double> rows = weightOf(head);
   for (int64_t cell = 0, end = cells(); cell < end; ++cell)
     for (int64_t i = 0; i < dim; ++i)
       out[cell * dim + i] = dot(values.at(cell), rows.slice(i * inputs, inputs));
@@ -86,6 +91,7 @@ CastMap::CastMap(Format format, MapPtr source, MapPtr factor, Axes axes)
   if (scale)
     use(*scale);
   dim = operand->dim;
+  isFp8 = format == Format::Fp8;
 }
 
 void CastMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const {
@@ -104,8 +110,11 @@ void CastMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<double>
       factors.moveTo(head, query);
       factor = factors.scalar(cell);
     }
-    for (double &x : vector)
-      x = (format == Format::Bf16 ? toBf16(x / factor) : toFp8(x / factor)) * factor;
+    auto number = [&](double x) { return scored ? x : static_cast<float>(x); };
+    for (double &x : vector) {
+      double quotient = number(x / factor);
+      x = number((format == Format::Bf16 ? toBf16(quotient) : toFp8(quotient)) * factor);
+    }
   }
 }
 

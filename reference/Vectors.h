@@ -14,6 +14,7 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
   MapPtr operand, count;
 };
 
@@ -24,6 +25,7 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
   MapPtr lhs, rhs, scale;
   bool visibleAny;
 };
@@ -37,6 +39,9 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  /// The rows of the matrix that a head of this map takes.
+  llvm::ArrayRef<double> weightOf(int64_t head) const;
   MapPtr operand;
   HeadAxis weightHead;
   std::vector<double> weight;
@@ -51,6 +56,7 @@ public:
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
+  void computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
   Format format;
   MapPtr operand, scale;
 };

@@ -33,7 +33,8 @@ Problem makeProblem(int64_t qLen, int64_t kvLen) {
   return makeProblem(Shape{.lengths = {{qLen, kvLen}}});
 }
 
-static std::variant<Result, Error> interpretText(const std::string &text, const Problem &problem) {
+static std::variant<Result, Error> interpretText(const std::string &text, const Problem &problem,
+                                                 const Options &options = {}) {
   text::Diagnostics diagnostics;
   text::Program program =
       text::loadBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, "test.skim"), diagnostics);
@@ -45,11 +46,11 @@ static std::variant<Result, Error> interpretText(const std::string &text, const 
     ADD_FAILURE() << "the test's program does not parse: " << message;
     return Error{"does not parse", {}};
   }
-  return interpret(program, *pattern, problem);
+  return interpret(program, *pattern, problem, options);
 }
 
-Result run(const std::string &text, const Problem &problem) {
-  auto outcome = interpretText(text, problem);
+Result run(const std::string &text, const Problem &problem, const Options &options) {
+  auto outcome = interpretText(text, problem, options);
   if (auto *error = std::get_if<Error>(&outcome)) {
     ADD_FAILURE() << error->message << "\n" << text;
     return {};
@@ -57,8 +58,8 @@ Result run(const std::string &text, const Problem &problem) {
   return std::get<Result>(std::move(outcome));
 }
 
-Error fail(const std::string &text, const Problem &problem) {
-  auto outcome = interpretText(text, problem);
+Error fail(const std::string &text, const Problem &problem, const Options &options) {
+  auto outcome = interpretText(text, problem, options);
   if (auto *error = std::get_if<Error>(&outcome))
     return *error;
   ADD_FAILURE() << "no error from\n" << text;

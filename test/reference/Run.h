@@ -22,9 +22,9 @@ Problem makeProblem(const Shape &shape);
 Problem makeProblem(int64_t qLen, int64_t kvLen);
 
 /// Runs the last pattern of `text`; a failure fails the test and returns an empty result.
-Result run(const std::string &text, const Problem &problem);
+Result run(const std::string &text, const Problem &problem, const Options &options = {});
 /// The error that running `text` gives; a success fails the test.
-Error fail(const std::string &text, const Problem &problem);
+Error fail(const std::string &text, const Problem &problem, const Options &options = {});
 
 /// One string of `0` and `1` for each row of a request.
 std::vector<std::string> kept(const Result &result, const Problem &problem, int64_t request = 0,
