@@ -65,7 +65,7 @@ struct Contestant {
   TimedPattern pattern;
   Row row;
   bool isSelection = false; ///< Its time is that of the kernels before the attention.
-  Samples samples = {};
+  Samples samples = {}, selection = {};
 };
 
 Status wrongResult(const Row &row, const char *expected, double bound, double error) {
@@ -164,6 +164,7 @@ Status Round::measure() {
         return timing.status();
       contestant.samples.seconds.push_back(contestant.isSelection ? timing->selectionSeconds
                                                                   : timing->seconds);
+      contestant.selection.seconds.push_back(timing->selectionSeconds);
     }
   return Status::ok();
 }
@@ -175,6 +176,7 @@ std::vector<Row> Round::rows() {
     Row &row = contestant.row;
     row.seconds = contestant.samples.median();
     row.fastestSeconds = contestant.samples.fastest();
+    row.selectionSeconds = contestant.selection.median();
     bool isDense = &contestant == &contestants.front();
     if (!isDense || peer) {
       const Samples &beside = isDense ? peerSamples : dense;

@@ -31,6 +31,7 @@ struct Row {
   DType dtype = DType::F32;
   double seconds = 0; ///< Median over the repeats, as are all times.
   double fastestSeconds = 0;
+  double selectionSeconds = 0; ///< Of the kernels before the attention.
   std::string beside; ///< What it is compared with; empty where there is nothing.
   double besideSeconds = 0;
   double besideFastestSeconds = 0;

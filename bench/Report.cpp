@@ -86,6 +86,7 @@ void printJson(llvm::raw_ostream &os, const SuiteResult &result) {
           json.attribute("tiles", row.tiles);
           json.attribute("seconds", row.seconds);
           json.attribute("fastest_seconds", row.fastestSeconds);
+          json.attribute("selection_seconds", row.selectionSeconds);
           bool alone = row.beside.empty();
           json.attribute("beside", text(row.beside));
           json.attribute("beside_seconds", alone ? nullptr : llvm::json::Value(row.besideSeconds));

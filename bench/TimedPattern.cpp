@@ -69,15 +69,16 @@ Expected<Timing> TimedPattern::run(int64_t tokens, const Parameters &parameters)
 }
 
 Expected<double> TimedPattern::errorAgainstReference(int64_t tokens) {
-  Parameters parameters;
   reference::Problem problem = workload->problem(tokens);
-  for (const auto &[name, value] : what.checkParameters) {
-    parameters.push_back({name, value});
-    problem.parameters[name] = {static_cast<double>(value)};
+  for (const NamedParameter &parameter : what.checkParameters) {
+    const ParameterValue::Storage &value = parameter.value.storage();
+    const auto *index = std::get_if<int64_t>(&value);
+    problem.parameters[parameter.name] = {index ? static_cast<double>(*index)
+                                                : std::get<double>(value)};
   }
   for (const auto &[name, input] : what.inputs)
     problem.inputs[name] = {input.shape, {input.data.begin(), input.data.end()}};
-  Expected<Timing> timing = run(tokens, parameters);
+  Expected<Timing> timing = run(tokens, what.checkParameters);
   if (!timing)
     return timing.status();
 

@@ -21,9 +21,9 @@ struct IndexInput {
 struct PatternRun {
   std::string text; ///< A `.skim` file; its last pattern runs.
   std::map<std::string, IndexInput> inputs;
-  /// `index` parameters under which the check against the reference runs: values at which a
-  /// short prompt leaves something to choose.
-  std::map<std::string, int64_t> checkParameters;
+  /// Under which the check against the reference runs, one value each: so that a short prompt
+  /// leaves something to choose.
+  Parameters checkParameters;
 };
 
 struct Timing {
