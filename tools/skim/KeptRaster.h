@@ -2,25 +2,13 @@
 #ifndef SKIM_TOOLS_SKIM_KEPTRASTER_H
 #define SKIM_TOOLS_SKIM_KEPTRASTER_H
 
+#include "tools/skim/Colour.h"
 #include "tools/skim/Picture.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace skim::tool {
-
-struct Colour {
-  uint8_t red, green, blue;
-};
-
-/// The colours of the picture, legend and planes alike.
-namespace palette {
-inline constexpr Colour fullTile{43, 92, 158};
-inline constexpr Colour partialTile{253, 226, 190};
-inline constexpr Colour keptPair{224, 112, 10};
-inline constexpr Colour skipped{236, 238, 241};
-inline constexpr Colour future{255, 255, 255};
-} // namespace palette
 
 struct KeptRaster {
   /// Tokens along the side of a spot, a power of two.

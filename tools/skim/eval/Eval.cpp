@@ -99,6 +99,9 @@ llvm::Error checkAllRan(const Measurement &measurement) {
 } // namespace
 
 llvm::Error evaluate(const Options &options) {
+  llvm::StringRef picture = options.text(OPT_output);
+  if (options.has(OPT_output) && !picture.ends_with(".svg") && !picture.ends_with(".png"))
+    return wrongUsage("expected -o FILE.svg or -o FILE.png");
   llvm::Expected<EvalOptions> read = EvalOptions::read(options);
   if (!read)
     return read.takeError();
@@ -134,6 +137,9 @@ llvm::Error evaluate(const Options &options) {
 
   ReportHead head{read->modelFolder, read->textPath, read->context,
                   read->pairs,       read->seed,     read->attention};
+  if (options.has(OPT_output))
+    if (llvm::Error error = drawFrontier(picture, head, *points, measurement))
+      return error;
   if (options.has(OPT_json))
     printJson(llvm::outs(), head, *points, measurement);
   else

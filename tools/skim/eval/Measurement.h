@@ -18,6 +18,8 @@ namespace skim::tool {
 struct Point {
   const PatternSource *source;
   std::map<std::string, ParameterSetting> settings;
+  /// The value of the parameter that is swept; empty where none is.
+  std::string swept = {};
 };
 
 struct PointResult {

@@ -81,7 +81,8 @@ llvm::Expected<std::vector<Point>> makePoints(const Sources &sources,
       auto matched = matchSettings(entry, variant);
       if (!matched)
         return matched.takeError();
-      points.push_back({source.get(), std::move(*matched)});
+      points.push_back(
+          {source.get(), std::move(*matched), swept.empty() ? "" : variant.back().values.front()});
     }
   }
   return points;

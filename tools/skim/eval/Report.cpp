@@ -1,5 +1,7 @@
 #include "tools/skim/eval/Report.h"
 
+#include "tools/skim/eval/FrontierPicture.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -93,6 +95,31 @@ void writePoint(llvm::json::OStream &json, const PointResult &result, bool withM
 }
 
 } // namespace
+
+llvm::Error drawFrontier(llvm::StringRef path, const ReportHead &head, llvm::ArrayRef<Point> points,
+                         const Measurement &measurement) {
+  auto place = [](const PointResult &result, std::string label) {
+    return FrontierPoint{std::move(label), result.total().density(), result.score.retrieval(),
+                         result.score.bitsPerByte()};
+  };
+  FrontierPicture picture;
+  picture.title = "What patterns keep, and what the model still finds";
+  picture.subtitle = llvm::formatv(
+      "{0} prompt{1} of {2} tokens, {3} key/value pairs each", measurement.prompts.size(),
+      measurement.prompts.size() == 1 ? "" : "s", head.context, head.pairs);
+  if (measurement.dense)
+    picture.dense = place(*measurement.dense, "");
+  const PatternSource *last = nullptr;
+  for (size_t i = 0; i < points.size(); ++i) {
+    if (!measurement.points[i].reason.empty())
+      continue;
+    if (points[i].source != last)
+      picture.series.push_back({points[i].source->entry().name, {}});
+    last = points[i].source;
+    picture.series.back().points.push_back(place(measurement.points[i], points[i].swept));
+  }
+  return draw(picture, path);
+}
 
 void printTable(llvm::raw_ostream &os, const ReportHead &head, llvm::ArrayRef<Point> points,
                 const Measurement &measurement) {

@@ -1,4 +1,4 @@
-// What a measurement prints: a table, or one JSON object.
+// What a measurement prints and draws: a table, or one JSON object, and the frontier.
 #ifndef SKIM_TOOLS_SKIM_EVAL_REPORT_H
 #define SKIM_TOOLS_SKIM_EVAL_REPORT_H
 
@@ -20,6 +20,10 @@ struct ReportHead {
 
 void printTable(llvm::raw_ostream &os, const ReportHead &head, llvm::ArrayRef<Point> points,
                 const Measurement &measurement);
+/// Draws the points that ran, one series for each pattern, as SVG or PNG by the ending of `path`.
+llvm::Error drawFrontier(llvm::StringRef path, const ReportHead &head, llvm::ArrayRef<Point> points,
+                         const Measurement &measurement);
+
 void printJson(llvm::raw_ostream &os, const ReportHead &head, llvm::ArrayRef<Point> points,
                const Measurement &measurement);
 
