@@ -22,6 +22,8 @@ std::optional<DType> dtypeOf(mlir::Type type) {
     return DType::BF16;
   if (type.isUnsignedInteger(8))
     return DType::U8;
+  if (type.isF64())
+    return DType::F64;
   return std::nullopt;
 }
 
@@ -57,6 +59,8 @@ InputElement inputElement(tile::InputElement element) {
     return InputElement::Index;
   case tile::InputElement::F32:
     return InputElement::F32;
+  case tile::InputElement::Vector:
+    return InputElement::Vector;
   case tile::InputElement::List:
     return InputElement::List;
   case tile::InputElement::ListCounts:
@@ -116,6 +120,8 @@ InputDescription exportInput(tile::PlanInputOp op) {
   input.queryBlock = op.getQueryCell();
   input.keyBlock = op.getKeyCell();
   input.diagonal = op.getDiagonal();
+  input.vectorSize = static_cast<int64_t>(op.getElements().value_or(1));
+  input.weightRows = static_cast<int64_t>(op.getWeightRows().value_or(0));
   return input;
 }
 
@@ -124,11 +130,12 @@ FailureOr<BufferDescription> exportBuffer(tile::BufferOp op) {
   buffer.name = op.getName().str();
   std::optional<DType> element = dtypeOf(op.getElement());
   if (!element)
-    return op.emitOpError("expected an element type of f32, f16, bf16 or ui8 but got ")
+    return op.emitOpError("expected an element type of f32, f64, f16, bf16 or ui8 but got ")
            << op.getElement();
   buffer.element = *element;
   buffer.cellElements = op.getCell();
   buffer.zeroed = op.getZeroed();
+  buffer.perWorker = op.getPerWorker();
   for (auto [i, extent] : llvm::enumerate(op.getExtents().getResults())) {
     std::optional<ShapeExpr> expr = shapeExpr(extent);
     if (!expr)

@@ -12,12 +12,13 @@ struct DTypeInfo {
   int64_t size;
   const char *name;
 };
-constexpr std::array<DTypeInfo, 6> kDTypes = {{{DType::F32, 4, "f32"},
+constexpr std::array<DTypeInfo, 7> kDTypes = {{{DType::F32, 4, "f32"},
                                                {DType::F16, 2, "f16"},
                                                {DType::BF16, 2, "bf16"},
                                                {DType::U8, 1, "u8"},
                                                {DType::I32, 4, "i32"},
-                                               {DType::I64, 8, "i64"}}};
+                                               {DType::I64, 8, "i64"},
+                                               {DType::F64, 8, "f64"}}};
 } // namespace
 
 int64_t dtypeSize(DType dtype) { return kDTypes[static_cast<size_t>(dtype)].size; }

@@ -41,6 +41,10 @@ InputShape inputShape(const InputDescription &input, const Signature &signature,
     shape.query = 0;
   if (input.keyBlock > 0)
     shape.key = 0;
+  if (input.weightRows > 0) {
+    shape.key = input.weightRows;
+    return shape;
+  }
   for (int64_t request = 0; request < lengths.requests; ++request) {
     if (lengths.queryLength(request) == 0)
       continue;
@@ -74,9 +78,12 @@ TensorAxes tensorAxes(const InputDescription &input, const InputShape &shape, in
     axes.push({"heads", shape.head}, 1);
   if (shape.query >= 0)
     axes.push({"query blocks", shape.query, /*atLeast=*/true}, 2);
+  const bool isWeight = input.weightRows > 0;
   if (shape.key >= 0)
-    axes.push({input.element == InputElement::List ? "capacity" : "key blocks", shape.key,
-               /*atLeast=*/true},
+    axes.push({input.element == InputElement::List ? "capacity"
+               : isWeight                          ? "output rows"
+                                                   : "key blocks",
+               shape.key, /*atLeast=*/!isWeight},
               3);
   if (input.element == InputElement::Vector)
     axes.push({"vector", input.vectorSize}, -1);

@@ -25,9 +25,9 @@ struct Launch {
   const skim_work_item *items;
 };
 
-void runChunk(void *context, int64_t first, int64_t count) {
+void runChunk(void *context, int64_t worker, int64_t first, int64_t count) {
   const auto &launch = *static_cast<const Launch *>(context);
-  launch.function(launch.args, launch.items, first, count);
+  launch.function(launch.args, launch.items, first, count, worker);
 }
 
 /// Writes the time of its life to an entry of `seconds`, where there is one.
@@ -120,6 +120,12 @@ Status stickyStatus(int32_t bits) {
   return message.empty() ? Status::ok() : Status(StatusCode::DataOutOfRange, std::move(message));
 }
 
+/// Threads of the process's pool, or one where it cannot start.
+int64_t sharedThreads() {
+  const Expected<const ThreadPool *> shared = ThreadPool::shared();
+  return shared ? (*shared)->threads() : 1;
+}
+
 } // namespace
 
 int64_t Plan::workspaceBytes() const { return layout_->bytes; }
@@ -144,7 +150,10 @@ Expected<Kernel> Kernel::create(LaunchPlan plan, std::vector<skim_cpu_kernel> fu
   return kernel;
 }
 
-Expected<Plan> Kernel::plan(const BatchShape &shape) const {
+Expected<Plan> Kernel::plan(const BatchShape &shape, int64_t workers) const {
+  if (workers < 0 || workers > ThreadPool::kMaxThreads)
+    return expectedButGot({"", "workers"}, "0 to " + std::to_string(ThreadPool::kMaxThreads),
+                          std::to_string(workers));
   const std::pair<const char *, int64_t> counts[] = {{"requests", shape.requests},
                                                      {"total_query_tokens", shape.totalQueryTokens},
                                                      {"max_query_length", shape.maxQueryLength},
@@ -153,7 +162,11 @@ Expected<Plan> Kernel::plan(const BatchShape &shape) const {
     if (count < 0 || count > std::numeric_limits<int32_t>::max())
       return expectedButGot({"", name}, "0 to 2^31 - 1", std::to_string(count));
 
-  Expected<WorkspaceLayout> layout = layOutWorkspace(*plan_, shape);
+  const bool limited = std::any_of(plan_->buffers.begin(), plan_->buffers.end(),
+                                   [](const auto &buffer) { return buffer.perWorker; });
+  if (limited && workers == 0)
+    workers = sharedThreads();
+  Expected<WorkspaceLayout> layout = layOutWorkspace(*plan_, shape, workers);
   if (!layout)
     return layout.status();
   Plan plan;
@@ -218,6 +231,10 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
     pool = *shared;
   }
 
+  int64_t threads = options.threads;
+  if (layout.workers > 0)
+    threads = threads > 0 ? std::min(threads, layout.workers) : layout.workers;
+
   // Every argument is accepted: from here on the run completes.
   auto *bufferSlots = workspace.at<skim_buffer>(layout.buffers);
   bindBuffers(*plan_, workspace, bufferSlots);
@@ -247,9 +264,9 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
       std::fill_n(args.statistics, count, skim_statistics{});
     Launch launch{functions_[i], &args, items};
     if (pool)
-      pool->forEachChunk(count, options.threads, runChunk, &launch);
+      pool->forEachChunk(count, threads, runChunk, &launch);
     else
-      runChunk(&launch, 0, count);
+      runChunk(&launch, /*worker=*/0, 0, count);
     const bool ofOneHead =
         plan_->kernels[i].head == HeadAxis::QueryHead && !options.headStatistics.empty();
     for (int64_t item = 0; counts && item < count; ++item) {

@@ -77,6 +77,12 @@ Status verifyInput(const std::string &field, const InputDescription &input,
   if (input.vectorSize != 1 && input.element != InputElement::Vector)
     return invalid(field + ".vector_size", "1 for an input of scalars",
                    std::to_string(input.vectorSize));
+  if (Status status = checkCount(field + ".weight_rows", input.weightRows, 0); !status)
+    return status;
+  if (input.weightRows > 0 &&
+      (input.element != InputElement::Vector || input.queryBlock != 0 || input.keyBlock != 1))
+    return invalid(field + ".weight_rows", "0 unless vectors have query_block 0 and key_block 1",
+                   std::to_string(input.weightRows));
   if (input.diagonal && (input.keyBlock != 1 || input.queryBlock != 0))
     return invalid(field + ".diagonal", "key_block 1 and query_block 0",
                    std::to_string(input.keyBlock) + " and " + std::to_string(input.queryBlock));
@@ -160,6 +166,9 @@ Status verify(const LaunchPlan &plan) {
     if (Status status = checkCount(at("buffers", i) + ".cell_elements", buffer.cellElements, 1);
         !status)
       return status;
+    if (buffer.perWorker && (buffer.zeroed || buffer.extents[0] != ShapeExpr(1)))
+      return invalid(at("buffers", i) + ".per_worker", "a first extent of 1 that is not zeroed",
+                     buffer.zeroed ? "a zeroed buffer" : "another extent");
     for (const ShapeExpr &extent : buffer.extents)
       if (Status status = verifyExpr(at("buffers", i) + ".extents", extent, 0); !status)
         return status;

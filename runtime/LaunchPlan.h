@@ -75,6 +75,9 @@ struct InputDescription {
   int64_t keyBlock = 0;   ///< block size of the key-like axis; 0: absent
   bool diagonal = false;  ///< the key-like axis is q - k (keyBlock is 1, queryBlock 0)
   int64_t vectorSize = 1;
+  /// A weight of a linear map: exactly so many output rows, which are the key-like axis (keyBlock
+  /// is 1, queryBlock 0). 0: not a weight.
+  int64_t weightRows = 0;
 
   bool operator==(const InputDescription &) const = default;
 };
@@ -89,6 +92,9 @@ struct BufferDescription {
   std::array<ShapeExpr, 4> extents = {ShapeExpr(1), ShapeExpr(1), ShapeExpr(1), ShapeExpr(1)};
   /// Cleared before the first kernel of every run; otherwise contents are arbitrary.
   bool zeroed = false;
+  /// Scratch: each worker has a slice with these extents, of which the first is 1; excludes
+  /// `zeroed`. The slot's first axis counts workers.
+  bool perWorker = false;
 
   bool operator==(const BufferDescription &) const = default;
 };

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char *kFormat = "skim launch plan";
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 constexpr int kMaxDepth = 64;
 
 // Enumerations and their names.
@@ -28,9 +28,9 @@ constexpr std::pair<InputElement, const char *> kInputElements[] = {
     {InputElement::List, "list"}, {InputElement::ListCounts, "list_counts"}};
 constexpr std::pair<ItemAxis, const char *> kItemAxes[] = {
     {ItemAxis::None, "none"}, {ItemAxis::Queries, "queries"}, {ItemAxis::Keys, "keys"}};
-constexpr std::pair<DType, const char *> kDTypes[] = {{DType::F32, "f32"},   {DType::F16, "f16"},
-                                                      {DType::BF16, "bf16"}, {DType::U8, "u8"},
-                                                      {DType::I32, "i32"},   {DType::I64, "i64"}};
+constexpr std::pair<DType, const char *> kDTypes[] = {
+    {DType::F32, "f32"}, {DType::F16, "f16"}, {DType::BF16, "bf16"}, {DType::U8, "u8"},
+    {DType::I32, "i32"}, {DType::I64, "i64"}, {DType::F64, "f64"}};
 constexpr std::pair<ShapeExpr::Kind, const char *> kOperations[] = {
     {ShapeExpr::Kind::Add, "add"},         {ShapeExpr::Kind::Mul, "mul"},
     {ShapeExpr::Kind::CeilDiv, "ceildiv"}, {ShapeExpr::Kind::FloorDiv, "floordiv"},
@@ -84,7 +84,8 @@ Json write(const InputDescription &input) {
           {"query_block", input.queryBlock},
           {"key_block", input.keyBlock},
           {"diagonal", input.diagonal},
-          {"vector_size", input.vectorSize}};
+          {"vector_size", input.vectorSize},
+          {"weight_rows", input.weightRows}};
 }
 
 Json write(const BufferDescription &buffer) {
@@ -95,7 +96,8 @@ Json write(const BufferDescription &buffer) {
           {"element", nameOf(kDTypes, buffer.element)},
           {"cell_elements", buffer.cellElements},
           {"extents", std::move(extents)},
-          {"zeroed", buffer.zeroed}};
+          {"zeroed", buffer.zeroed},
+          {"per_worker", buffer.perWorker}};
 }
 
 Json write(const KernelDescription &kernel) {
@@ -222,11 +224,12 @@ public:
   void read(const std::string &path, const Json &json, InputDescription &value) {
     object(path, json, "name", value.name, "element", value.element, "head", value.head,
            "query_block", value.queryBlock, "key_block", value.keyBlock, "diagonal", value.diagonal,
-           "vector_size", value.vectorSize);
+           "vector_size", value.vectorSize, "weight_rows", value.weightRows);
   }
   void read(const std::string &path, const Json &json, BufferDescription &value) {
     object(path, json, "name", value.name, "element", value.element, "cell_elements",
-           value.cellElements, "extents", value.extents, "zeroed", value.zeroed);
+           value.cellElements, "extents", value.extents, "zeroed", value.zeroed, "per_worker",
+           value.perWorker);
   }
   void read(const std::string &path, const Json &json, KernelDescription &value) {
     object(path, json, "symbol", value.symbol, "head", value.head, "axis", value.axis, "tile_size",

@@ -10,7 +10,6 @@ namespace skim {
 
 namespace {
 
-constexpr int64_t kMaxThreads = 4096;
 /// Chunks a thread takes on average: enough to even out unequal items.
 constexpr int64_t kChunksPerThread = 16;
 constexpr int64_t kMaxChunk = 64;
@@ -24,12 +23,12 @@ struct Section {
   std::atomic<int64_t> next{0};
   std::atomic<int64_t> finished{0};
 
-  void work() {
+  void work(int64_t worker) {
     while (true) {
       const int64_t first = next.fetch_add(chunkSize, std::memory_order_acq_rel);
       if (first >= count)
         break;
-      chunk(context, first, std::min(chunkSize, count - first));
+      chunk(context, worker, first, std::min(chunkSize, count - first));
     }
     finished.fetch_add(1, std::memory_order_acq_rel);
   }
@@ -65,14 +64,18 @@ void ThreadPool::forEachChunk(int64_t count, int64_t threads, Chunk chunk, void 
     return;
   const int64_t workers = std::min({threads <= 0 ? threads_ : threads, threads_, count});
   if (workers == 1) {
-    chunk(context, 0, count);
+    chunk(context, 0, 0, count);
     return;
   }
   Section section{chunk, context, count,
                   std::clamp<int64_t>(count / (workers * kChunksPerThread), 1, kMaxChunk)};
   section.next.store(0, std::memory_order_release);
   pthreadpool_parallelize_1d(
-      pool_.get(), [](void *argument, size_t) { static_cast<Section *>(argument)->work(); },
+      pool_.get(),
+      // The pool calls once with each number below `workers`: calls at one time have other numbers.
+      [](void *argument, size_t worker) {
+        static_cast<Section *>(argument)->work(static_cast<int64_t>(worker));
+      },
       &section, static_cast<size_t>(workers),
       // Workers sleep between sections: spinning would take the cores from the host program.
       PTHREADPOOL_FLAG_YIELD_WORKERS);

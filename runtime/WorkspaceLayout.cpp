@@ -48,11 +48,13 @@ Status bufferError(const BufferDescription &buffer, const std::string &what) {
 }
 
 Expected<BufferPlacement> placeBuffer(const BufferDescription &buffer, const ShapeValues &values,
-                                      Allocator &allocator) {
+                                      int64_t workers, Allocator &allocator) {
   BufferPlacement placement;
   CheckedSize elements = buffer.cellElements;
   for (int64_t axis = 3; axis >= 0; --axis) {
-    const Expected<int64_t> extent = evaluate(buffer.extents[axis], values);
+    const bool ofWorkers = buffer.perWorker && axis == 0;
+    const Expected<int64_t> extent =
+        evaluate(ofWorkers ? ShapeExpr(workers) : buffer.extents[axis], values);
     if (!extent)
       return bufferError(buffer, extent.status().message());
     if (*extent < 0)
@@ -76,7 +78,8 @@ int64_t scalarCount(const ParameterDescription &parameter, const Signature &sign
   return parameter.perHead ? signature.queryHeads : 1;
 }
 
-Expected<WorkspaceLayout> layOutWorkspace(const LaunchPlan &plan, const BatchShape &shape) {
+Expected<WorkspaceLayout> layOutWorkspace(const LaunchPlan &plan, const BatchShape &shape,
+                                          int64_t workers) {
   WorkspaceLayout layout;
   Allocator allocator;
   CheckedSize scalars = 0;
@@ -105,7 +108,9 @@ Expected<WorkspaceLayout> layOutWorkspace(const LaunchPlan &plan, const BatchSha
 
   const ShapeValues values = shapeValues(plan.signature, shape);
   for (const BufferDescription &buffer : plan.buffers) {
-    Expected<BufferPlacement> placement = placeBuffer(buffer, values, allocator);
+    Expected<BufferPlacement> placement = placeBuffer(buffer, values, workers, allocator);
+    if (buffer.perWorker)
+      layout.workers = workers;
     if (!placement)
       return placement.status();
     layout.placements.push_back(*placement);

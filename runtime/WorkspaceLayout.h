@@ -33,13 +33,17 @@ struct WorkspaceLayout {
   int64_t statistics = 0;   ///< skim_statistics of these items
   std::vector<BufferPlacement> placements;
   int64_t bytes = 0; ///< of the whole workspace
+  /// The most workers that may run, 0 where no buffer limits them.
+  int64_t workers = 0;
 };
 
 /// How many values a parameter's slot holds.
 int64_t scalarCount(const ParameterDescription &parameter, const Signature &signature);
 
-/// Fails when a size overflows or a buffer's extent is negative.
-Expected<WorkspaceLayout> layOutWorkspace(const LaunchPlan &plan, const BatchShape &shape);
+/// Fails when a size overflows or a buffer's extent is negative. Buffers of workers have
+/// `workers` slices.
+Expected<WorkspaceLayout> layOutWorkspace(const LaunchPlan &plan, const BatchShape &shape,
+                                          int64_t workers);
 
 } // namespace skim
 

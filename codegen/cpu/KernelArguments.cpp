@@ -18,7 +18,7 @@ struct Field {
 };
 
 // The generated code and the C compiler must agree on the layout.
-static_assert(SKIM_ABI_VERSION == 1, "the table below describes version 1");
+static_assert(SKIM_ABI_VERSION == 2, "the table below describes version 2");
 static_assert(sizeof(void *) == 8 && sizeof(skim_scalar) == 8 && sizeof(skim_parameter) == 8);
 static_assert(sizeof(skim_buffer) == 72 && offsetof(skim_buffer, extents) == 8 &&
               offsetof(skim_buffer, strides) == 40);

@@ -18,7 +18,7 @@ class SkimCpuTargetPass<string flag> : SkimCpuPass<flag> {
 def LowerProgram : SkimCpuPass<"skim-cpu-lower-program"> {
   let summary = "make each program a function over an array of work items";
   let description = [{
-    `tile.program @NAME` becomes `func.func @NAME(arguments, items, first, count)`, the kernel of the binary contract, with the
+    `tile.program @NAME` becomes `func.func @NAME(arguments, items, first, count, worker)`, the kernel of the binary contract, with the
     program's attributes on it. Its body is one loop over items first to first + count - 1, which starts by loading what an item
     consists of into a `tile.item_record`. `tile.uniform` and `tile.parameter` become values of the record and loads beside it;
     `tile.raise_status` becomes an atomic or. Cells and sets that the item reads outside of regions are evaluated. Runs first.

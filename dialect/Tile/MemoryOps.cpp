@@ -38,11 +38,18 @@ LogicalResult IssueLoadOp::verify() {
 
 LogicalResult LoadCellOp::verify() {
   // load_cell_c2
-  if (getDiagonal() && (getQueryCell() != 0 || getKeyCell() != 1))
-    return emitOpError() << "expected cells (0, 1) with 'diagonal' but got (" << getQueryCell()
+  if (getDiagonal() && getKeyCell() != 1)
+    return emitOpError() << "expected cells of one key with 'diagonal' but got (" << getQueryCell()
                          << ", " << getKeyCell() << ")";
+  if (getNoncausal() && !getDiagonal())
+    return emitOpError() << "expected 'noncausal' with 'diagonal' alone";
+  // load_cell_c3
+  if (getValue().getType().isF64() && getSpace() != Space::Buffer)
+    return emitOpError() << "expected an f64 to come from a buffer";
+  if (getElement() && !getValue().getType().isF32())
+    return emitOpError() << "expected an element of f32 but got " << getValue().getType();
   // load_cell_c1
-  return requireItems(*this, getHead(), "an array with heads");
+  return requireHead(*this, getItem(), getHead(), "an array with heads");
 }
 
 LogicalResult StoreCellOp::verify() {

@@ -53,28 +53,38 @@ def Tile_LoadCellOp : Tile_Op<"load_cell", [Pure]> {
   let description = [{
     With cells of (A, B), base of the request, and h the item's head of kind `head` (0 for `none`):
     `value = data[request, h, floor(q / A) - floor(base / A), floor(k / B)]`; a size of 0 says that the array has no such axis (index 0).
-    With `diagonal` the last index is `q - k`, and the value of a negative distance is unspecified. An `i1` is read as a byte (0 or not), an `index`
-    as int32, an `f32` as float32.
+    With `diagonal` the last index is `q - k`, and the value of a negative distance is unspecified; with `noncausal` too it is
+    `q - k - (1 - kv_len + base)`, which counts from the smallest distance there is. A cell of vectors is read at `element`. An `i1` is read as a byte (0 or not), an
+    `index` as int32, an `f32` as float32, an `f64` as float64.
 
     Constraints:
 
     - load_cell_c1: `head = query` needs items by query head, `head = kv` items by query head or KV head.
-    - load_cell_c2: `diagonal` needs cells (0, 1).
+    - load_cell_c2: `diagonal` needs cells of one key, and `noncausal` needs `diagonal`.
+    - load_cell_c3: an `f64` comes from a buffer, an element is an `f32`.
 
     Example:
 
     ```mlir
     %b = tile.load_cell input 0 (head = query) cells (128, 128) at (%q, %k) of %item : i1
     %x = tile.load_cell input 1 (head = kv) cells (0, 1) at (%q, %k) of %item : f32
+    %y = tile.load_cell buffer 0 (head = kv) cells (0, 64) at (%q, %k) element %i of %item : f32
     ```
   }];
   let arguments = (ins
     Tile_Space:$space, Tile_Slot:$slot, Tile_HeadKind:$head, Tile_I64<0>:$query_cell,
-    Tile_I64<0>:$key_cell, UnitAttr:$diagonal, Index:$query, Index:$key, Tile_Item:$item);
-  let results = (outs AnyTypeOf<[I1, Index, F32]>:$value);
+    Tile_I64<0>:$key_cell, UnitAttr:$diagonal, UnitAttr:$noncausal, Index:$query, Index:$key, Optional<Index>:$element,
+    Tile_Item:$item);
+  let results = (outs AnyTypeOf<[I1, Index, F32, F64]>:$value);
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "Space":$space, "int64_t":$slot, "HeadKind":$head,
+                                 "int64_t":$queryCell, "int64_t":$keyCell, "bool":$diagonal, "::mlir::Value":$query,
+                                 "::mlir::Value":$key, "::mlir::Value":$item), [{
+    build($_builder, $_state, type, space, slot, head, queryCell, keyCell, diagonal, /*noncausal=*/false, query, key,
+          /*element=*/::mlir::Value(), item);
+  }]>];
   let assemblyFormat = [{
-    $space $slot `(` `head` `=` $head `)` `cells` `(` $query_cell `,` $key_cell `)` (`diagonal` $diagonal^)?
-    `at` `(` $query `,` $key `)` `of` $item attr-dict `:` type($value)
+    $space $slot `(` `head` `=` $head `)` `cells` `(` $query_cell `,` $key_cell `)` (`diagonal` $diagonal^)? (`noncausal` $noncausal^)?
+    `at` `(` $query `,` $key `)` (`element` $element^)? `of` $item attr-dict `:` type($value)
   }];
   let hasVerifier = 1;
 }

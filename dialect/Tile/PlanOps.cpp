@@ -19,10 +19,12 @@ PlanInputOp PlanOp::getInput(StringRef name) {
 }
 
 BufferOp PlanOp::addBuffer(mlir::Location loc, StringRef name, mlir::Type element,
-                           int64_t cellElements, mlir::AffineMap extents, bool zeroed) {
+                           int64_t cellElements, mlir::AffineMap extents, bool zeroed,
+                           bool perWorker) {
   int64_t slot = llvm::range_size(getBody().getOps<BufferOp>());
   auto builder = mlir::OpBuilder::atBlockEnd(&getBody().front());
-  return BufferOp::create(builder, loc, slot, name, element, cellElements, extents, zeroed);
+  return BufferOp::create(builder, loc, slot, name, element, cellElements, extents, zeroed,
+                          perWorker);
 }
 
 void PlanOp::addLaunch(mlir::Location loc, StringRef program) {
@@ -77,6 +79,14 @@ LogicalResult PlanInputOp::verify() {
   if (getDiagonal() && (getQueryCell() != 0 || getKeyCell() != 1))
     return emitOpError("expected cells (0, 1) with 'diagonal' but got (")
            << getQueryCell() << ", " << getKeyCell() << ")";
+  // plan_input_c4
+  if ((getElement() == InputElement::Vector) != getElements().has_value())
+    return emitOpError(getElements() ? "expected 'elements' with 'vec' alone"
+                                     : "expected 'elements' with 'vec'");
+  // plan_input_c5
+  if (getWeightRows() && (!getElements() || getQueryCell() != 0 || getKeyCell() != 1))
+    return emitOpError("expected a 'vec' with cells (0, 1) for 'weight_rows' but got cells (")
+           << getQueryCell() << ", " << getKeyCell() << ")";
   if (getElement() != InputElement::ListCounts)
     return success();
   auto list = llvm::dyn_cast_or_null<PlanInputOp>((*this)->getPrevNode());
@@ -95,6 +105,14 @@ LogicalResult BufferOp::verify() {
     return emitOpError("expected extents with 0 dimensions, 3 symbols and 4 results but got ")
            << extents.getNumDims() << ", " << extents.getNumSymbols() << " and "
            << extents.getNumResults();
+  if (!getPerWorker())
+    return success();
+  // buffer_c2
+  if (getZeroed())
+    return emitOpError("expected 'per_worker' without 'zeroed'");
+  if (extents.getResult(0) != mlir::getAffineConstantExpr(1, getContext()))
+    return emitOpError("expected a first extent of 1 with 'per_worker' but got ")
+           << getExtentsAttr();
   return success();
 }
 

@@ -12,7 +12,8 @@ def Tile_InputElement : Tile_Enum<"InputElement", "what a cell of an input holds
   I32EnumAttrCase<"Index", 1, "index">,
   I32EnumAttrCase<"F32", 2, "f32">,
   I32EnumAttrCase<"List", 3, "list">,
-  I32EnumAttrCase<"ListCounts", 4, "list_counts">
+  I32EnumAttrCase<"ListCounts", 4, "list_counts">,
+  I32EnumAttrCase<"Vector", 5, "vec">
 ]>;
 
 def Tile_PlanOp : Tile_Op<"plan", [Symbol, NoTerminator, SingleBlock, NoRegionArguments]> {
@@ -55,7 +56,8 @@ def Tile_PlanOp : Tile_Op<"plan", [Symbol, NoTerminator, SingleBlock, NoRegionAr
     PlanInputOp getInput(::llvm::StringRef name);
     /// Appends a workspace buffer with the next slot.
     BufferOp addBuffer(::mlir::Location loc, ::llvm::StringRef name, ::mlir::Type element,
-                       int64_t cellElements, ::mlir::AffineMap extents, bool zeroed);
+                       int64_t cellElements, ::mlir::AffineMap extents, bool zeroed,
+                       bool perWorker = false);
     /// Appends a program to those that run.
     void addLaunch(::mlir::Location loc, ::llvm::StringRef program);
   }];
@@ -90,27 +92,38 @@ def Tile_PlanInputOp : Tile_Op<"plan_input", [HasParent<"PlanOp">]> {
   let summary = "input of a plan";
   let description = [{
     An array with the axes (request, head, query-like, key-like). `cells` are the blocks of the query-like and the key-like axis, 0 where the array has no such
-    axis; with `diagonal` the last axis is the distance `q - k`. A `list` takes two slots: the indices, then its counts.
+    axis; with `diagonal` the last axis is the distance `q - k`. A `list` takes two slots: the indices, then its counts. A `vec` has one more axis, the last, of `elements`
+    consecutive f32. A weight of a linear map is a `vec` with `weight_rows` as the extent of its key-like axis: output rows by input columns.
 
     Constraints:
 
     - plan_input_c1: `diagonal` needs cells (0, 1).
     - plan_input_c2: `list_counts` stand in the slot after their `list`.
     - plan_input_c3: `list_counts` have the heads and the query-like axis of their list, and no key-like axis.
+    - plan_input_c4: a `vec` has `elements`, and nothing else has.
+    - plan_input_c5: `weight_rows` needs a `vec` with cells (0, 1).
 
     Example:
 
     ```mlir
     tile.plan_input 0 "blocks" : list (head = kv) cells (64, 64)
     tile.plan_input 1 "blocks_counts" : list_counts (head = kv) cells (64, 0)
+    tile.plan_input 2 "means" : vec (head = kv) cells (0, 64) elements 128
+    tile.plan_input 3 "projection" : vec (head = none) cells (0, 1) elements 128 weight_rows 64
     ```
   }];
   let arguments = (ins
     Tile_Slot:$slot, StrAttr:$name, Tile_InputElement:$element, Tile_HeadKind:$head,
-    Tile_I64<0>:$query_cell, Tile_I64<0>:$key_cell, UnitAttr:$diagonal);
+    Tile_I64<0>:$query_cell, Tile_I64<0>:$key_cell, UnitAttr:$diagonal,
+    OptionalAttr<Tile_I64<1>>:$elements, OptionalAttr<Tile_I64<1>>:$weight_rows);
+  let builders = [OpBuilder<(ins "int64_t":$slot, "::llvm::StringRef":$name, "InputElement":$element, "HeadKind":$head,
+                                 "int64_t":$queryCell, "int64_t":$keyCell, "bool":$diagonal), [{
+    build($_builder, $_state, slot, name, element, head, queryCell, keyCell, diagonal, ::mlir::IntegerAttr(),
+          ::mlir::IntegerAttr());
+  }]>];
   let assemblyFormat = [{
     $slot $name `:` $element `(` `head` `=` $head `)` `cells` `(` $query_cell `,` $key_cell `)`
-    (`diagonal` $diagonal^)? attr-dict
+    (`diagonal` $diagonal^)? (`elements` $elements^)? (`weight_rows` $weight_rows^)? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -119,23 +132,26 @@ def Tile_BufferOp : Tile_Op<"buffer", [HasParent<"PlanOp">]> {
   let summary = "workspace buffer of a plan";
   let description = [{
     An array with the axes (request, head, query-like, key-like), whose extents are functions of the shape of the batch. Each cell holds
-    `cell` elements; `zeroed` buffers are cleared before the first program of every run.
+    `cell` elements; `zeroed` buffers are cleared before the first program of every run. A `per_worker` buffer is scratch: each
+    of the workers that run items has a slice of its own, with the extents given here.
 
     Constraints:
 
     - buffer_c1: `extents` has no dimension, the symbols (requests, max_q_len, max_kv_len), and four results.
+    - buffer_c2: `per_worker` needs a first extent of 1 and excludes `zeroed`.
 
     Example:
 
     ```mlir
     tile.buffer 0 "covered" : ui8 cell 1 extents affine_map<()[requests, max_q_len, max_kv_len] -> (requests, 4, (max_q_len + 62) floordiv 64 + 1, max_kv_len ceildiv 64)> zeroed
+    tile.buffer 1 "scores" : f32 cell 1 extents affine_map<()[requests, max_q_len, max_kv_len] -> (1, 1, max_kv_len ceildiv 64 + 1, 64)> per_worker
     ```
   }];
   let arguments = (ins
     Tile_Slot:$slot, StrAttr:$name, TypeAttr:$element, Tile_I64<1>:$cell, AffineMapAttr:$extents,
-    UnitAttr:$zeroed);
+    UnitAttr:$zeroed, UnitAttr:$per_worker);
   let assemblyFormat = [{
-    $slot $name `:` $element `cell` $cell `extents` $extents (`zeroed` $zeroed^)? attr-dict
+    $slot $name `:` $element `cell` $cell `extents` $extents (`zeroed` $zeroed^)? (`per_worker` $per_worker^)? attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -56,17 +56,61 @@ LogicalResult skim::tile::requireItems(Operation *op, ItemAxis axis, StringRef w
                            << stringifyItemAxis(program.getItems().getAxis()) << "'";
 }
 
+std::optional<ItemShape> skim::tile::itemShape(Value item) {
+  auto argument = dyn_cast<BlockArgument>(item);
+  if (!argument)
+    return std::nullopt;
+  Operation *loop = argument.getOwner()->getParentOp();
+  if (auto heads = dyn_cast_or_null<ForEachHeadOp>(loop)) {
+    std::optional<ItemShape> shape = itemShape(heads.getItem());
+    if (shape)
+      shape->head = HeadKind::Query;
+    return shape;
+  }
+  if (auto tiles = dyn_cast_or_null<ForEachRowTileOp>(loop)) {
+    std::optional<ItemShape> shape = itemShape(tiles.getItem());
+    if (shape)
+      shape->rows = static_cast<int64_t>(tiles.getRows());
+    return shape;
+  }
+  auto program = loop ? loop->getParentOfType<ProgramOp>() : ProgramOp();
+  if (!program)
+    return std::nullopt;
+  ItemAxis axis = program.getItems().getAxis();
+  return ItemShape{program.getItems().getHead(),
+                   axis == ItemAxis::Queries ? program.getSchedule().getRows() : 0,
+                   axis == ItemAxis::Keys ? program.getSchedule().getKeys() : 0};
+}
+
+LogicalResult skim::tile::requireHead(Operation *op, Value item, HeadKind atLeast, StringRef what) {
+  std::optional<ItemShape> shape = itemShape(item);
+  if (!shape || shape->head >= atLeast)
+    return success();
+  return op->emitOpError() << what << " needs work items by "
+                           << (atLeast == HeadKind::Query ? "query head" : "KV head")
+                           << " but the program has 'head = " << stringifyHeadKind(shape->head)
+                           << "'";
+}
+
+LogicalResult skim::tile::requireRows(Operation *op, Value item, StringRef what) {
+  std::optional<ItemShape> shape = itemShape(item);
+  if (!shape || shape->rows > 0)
+    return success();
+  return op->emitOpError() << what << " needs work items with 'axis = queries' but the program has "
+                           << "'axis = " << (shape->keys > 0 ? "keys" : "none") << "'";
+}
+
 LogicalResult UniformOp::verify() {
   switch (getKind()) {
   // uniform_c1
   case UniformKind::Head:
-    return requireItems(*this, HeadKind::Query, "'head'");
+    return requireHead(*this, getItem(), HeadKind::Query, "'head'");
   case UniformKind::KvHead:
-    return requireItems(*this, HeadKind::Kv, "'kv_head'");
+    return requireHead(*this, getItem(), HeadKind::Kv, "'kv_head'");
   // uniform_c2
   case UniformKind::FirstRow:
   case UniformKind::EndRow:
-    return requireItems(*this, ItemAxis::Queries, stringifyUniformKind(getKind()));
+    return requireRows(*this, getItem(), stringifyUniformKind(getKind()));
   default:
     return success();
   }
@@ -75,6 +119,6 @@ LogicalResult UniformOp::verify() {
 LogicalResult ParameterOp::verify() {
   // parameter_c1
   if (getPerHead())
-    return requireItems(*this, HeadKind::Query, "'per_head'");
+    return requireHead(*this, getItem(), HeadKind::Query, "'per_head'");
   return success();
 }

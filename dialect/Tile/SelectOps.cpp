@@ -1,5 +1,6 @@
 // Constraints of covers, lists, selections and pools.
 #include "dialect/Tile/ProgramOps.h"
+#include "dialect/Tile/Syntax.h"
 
 using namespace mlir;
 using namespace skim::tile;
@@ -16,6 +17,24 @@ static LogicalResult requireRowOfCells(Operation *op, int64_t queryCell) {
     return op->emitOpError() << "expected a schedule with 'rows = " << queryCell << "' but got "
                              << program.getSchedule().getRows();
   return success();
+}
+
+ParseResult skim::tile::parseOptionalCells(OpAsmParser &parser, IntegerAttr &queryCell,
+                                           IntegerAttr &keyCell) {
+  int64_t query = 1, key = 1;
+  if (succeeded(parser.parseOptionalKeyword("cells")) &&
+      (parser.parseLParen() || parser.parseInteger(query) || parser.parseComma() ||
+       parser.parseInteger(key) || parser.parseRParen()))
+    return failure();
+  queryCell = parser.getBuilder().getI64IntegerAttr(query);
+  keyCell = parser.getBuilder().getI64IntegerAttr(key);
+  return success();
+}
+
+void skim::tile::printOptionalCells(OpAsmPrinter &printer, AnyOp, IntegerAttr queryCell,
+                                    IntegerAttr keyCell) {
+  if (queryCell.getInt() != 1 || keyCell.getInt() != 1)
+    printer << "cells (" << queryCell.getInt() << ", " << keyCell.getInt() << ")";
 }
 
 LogicalResult AnyOp::verify() {

@@ -9,6 +9,7 @@ def Tile_AnyOp : Tile_Op<"any", [SingleBlock]> {
   let description = [{
     With a result of one row: whether `where(q, k)` holds at some existing row and key of the visit. With a result of
     `rows` rows: for each row, whether it holds at some existing key. The mask of the visit plays no part.
+    Apart from visibility, the predicate is constant on cells of (A, B) positions, so it is evaluated once a cell: at its last existing row and first key.
 
     Constraints:
 
@@ -26,10 +27,13 @@ def Tile_AnyOp : Tile_Op<"any", [SingleBlock]> {
     } : !tile.fragment<1x1xi1>
     ```
   }];
-  let arguments = (ins Tile_Visit:$visit);
+  let arguments = (ins Tile_Visit:$visit, DefaultValuedAttr<Tile_I64<1>, "1">:$query_cell,
+                       DefaultValuedAttr<Tile_I64<1>, "1">:$key_cell);
   let results = (outs Tile_Fragment:$cells);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "`at` $visit `where` $body attr-dict `:` qualified(type($cells))";
+  let assemblyFormat = [{
+    `at` $visit custom<OptionalCells>($query_cell, $key_cell) `where` $body attr-dict `:` qualified(type($cells))
+  }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

@@ -51,6 +51,26 @@ def Tile_Selection : Tile_Enum<"Selection", "how cells of a row are selected", [
   I32EnumAttrCase<"TopP", 1, "top_p">
 ]>;
 
+def Tile_Reduction : Tile_Enum<"Reduction", "how values are joined", [
+  I32EnumAttrCase<"Sum", 0, "sum">,
+  I32EnumAttrCase<"Mean", 1, "mean">,
+  I32EnumAttrCase<"Max", 2, "max">,
+  I32EnumAttrCase<"Min", 3, "min">,
+  I32EnumAttrCase<"Var", 4, "var">
+]>;
+
+def Tile_VectorSource : Tile_Enum<"VectorSource", "where vectors lie", [
+  I32EnumAttrCase<"Queries", 0, "queries">,
+  I32EnumAttrCase<"Keys", 1, "keys">,
+  I32EnumAttrCase<"Values", 2, "values">,
+  I32EnumAttrCase<"Buffer", 3, "buffer">
+]>;
+
+def Tile_Visible : Tile_Enum<"Visible", "which pairs of a cell must be visible for the cell to exist", [
+  I32EnumAttrCase<"All", 0, "all">,
+  I32EnumAttrCase<"Any", 1, "any">
+]>;
+
 def Tile_Status : Tile_Enum<"StatusBit", "bit of the sticky status word", [
   I32EnumAttrCase<"IndexOutOfRange", 1, "index_out_of_range">,
   I32EnumAttrCase<"UnlistedLabel", 2, "unlisted_label">

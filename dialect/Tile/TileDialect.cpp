@@ -1,5 +1,6 @@
 #include "dialect/Tile/TileDialect.h"
 
+#include "dialect/Tile/Syntax.h"
 #include "dialect/Tile/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -24,10 +24,14 @@ def TileDialect : Dialect {
     `[t * rows, (t + 1) * rows)`, cut to the rows that exist, `[base, kv_len)` with `base = kv_len - q_len`. Key tile `u`
     holds keys `[u * keys, (u + 1) * keys)`, cut to those that exist.
 
-    **Scalar regions.** A region over one position (of `tile.mask`, `tile.map_scores`, `tile.literal`, `tile.any`
-    and the selections) says what holds at one pair (q, k). It may hold operations of `arith` and `math` on
-    `index`, `i64`, `f32`, `f64` and `i1`, `tile.uniform`, `tile.parameter`, `tile.load_cell`, `tile.contains` and
-    `tile.literal_value`, and use values of the work item from outside. It is evaluated at existing positions only.
+    **Scalar regions.** A region over one position (of `tile.mask`, `tile.map_scores`, `tile.literal`, `tile.any`,
+    `tile.contribute` and the selections) says what holds at one pair (q, k). It may hold operations of `arith` and `math` on
+    `index`, `i64`, `f32`, `f64` and `i1`, `tile.uniform`, `tile.parameter`, `tile.load_cell`, `tile.load_element`, `tile.contains`,
+    `tile.literal_value`, `tile.panel_value` and `tile.reduce_elements`, and use values of the work item from outside. It is evaluated at existing positions only.
+
+    **Panels.** Where a pattern scores queries against keys to choose what to attend, the values that the rows of an item have are a
+    *panel*: one row for each row (or cell of rows) of the item, one column for each cell of keys. Panels live in the scratch of one worker from the operation that
+    makes them to the end of the item. What outlives the item is reduced into cells of a workspace buffer.
 
     The constraints of each operation are numbered (`mask_c1`); the check in the C++ sources and the test that
     violates it carry the same label.

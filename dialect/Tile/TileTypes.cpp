@@ -111,3 +111,45 @@ Type StateType::parse(AsmParser &parser) {
 void StateType::print(AsmPrinter &printer) const {
   printer << "<" << getRows() << "x" << getColumns() << ">";
 }
+
+LogicalResult PanelType::verify(EmitError emitError, int64_t rows, int64_t query, int64_t key,
+                                int64_t elements, Type element) {
+  // panel_c1
+  if (rows <= 0 || query <= 0)
+    return emitError() << "expected positive 'rows' and 'query' but got " << rows << " and "
+                       << query;
+  if (key < 0 || elements < 0 || (key > 0 && elements > 0))
+    return emitError() << "expected columns of 'key' or of 'elements' but got " << key << " and "
+                       << elements;
+  // panel_c2
+  if (!element.isF32() && !element.isF64() && !element.isInteger(1))
+    return emitError() << "expected an element of f32, f64 or i1 but got " << element;
+  return success();
+}
+
+Type PanelType::parse(AsmParser &parser) {
+  SMLoc loc = parser.getCurrentLocation();
+  int64_t rows = 0, query = 0, key = 0, elements = 0;
+  Type element;
+  if (parser.parseLess() || parser.parseKeyword("rows") || parser.parseEqual() ||
+      parser.parseInteger(rows) || parser.parseComma() || parser.parseKeyword("query") ||
+      parser.parseEqual() || parser.parseInteger(query) || parser.parseComma())
+    return {};
+  for (auto [name, value] : {std::pair(StringRef("key"), &key), {"elements", &elements}})
+    if (succeeded(parser.parseOptionalKeyword(name)) &&
+        (parser.parseEqual() || parser.parseInteger(*value) || parser.parseComma()))
+      return {};
+  if (parser.parseType(element) || parser.parseGreater())
+    return {};
+  return parser.getChecked<PanelType>(loc, parser.getContext(), rows, query, key, elements,
+                                      element);
+}
+
+void PanelType::print(AsmPrinter &printer) const {
+  printer << "<rows = " << getRows() << ", query = " << getQuery();
+  if (getKey() != 0)
+    printer << ", key = " << getKey();
+  if (getElements() != 0)
+    printer << ", elements = " << getElements();
+  printer << ", " << getElement() << ">";
+}

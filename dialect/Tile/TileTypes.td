@@ -50,6 +50,26 @@ def Tile_State : Tile_Type<"State", "state"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_Panel : Tile_Type<"Panel", "panel"> {
+  let summary = "values that the rows of a work item have, column by column";
+  let description = [{
+    `rows` row cells of `query` positions each. Cell r of an item's tile t holds the positions `[t * rows * query + r * query, ... + query)`, cut to
+    those that exist. The columns are cells of `key` keys, all of the request; or `elements` elements of a vector; with neither, a panel has one column.
+    `element` is f32, f64 (positions and counts) or i1 (selections). The values lie in the scratch of the worker that runs the item.
+
+    Constraints:
+
+    - panel_c1: `rows` and `query` are positive, and not both `key` and `elements` are given.
+    - panel_c2: the element is f32, f64 or i1.
+    - panel_c3: `rows * query` are the rows of the item that the panel is made for.
+
+    Example: `!tile.panel<rows = 64, query = 1, key = 16, f32>`, `!tile.panel<rows = 1, query = 64, elements = 128, f32>`
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$query, "int64_t":$key, "int64_t":$elements, "::mlir::Type":$element);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Tile_Token : Tile_Type<"Token", "token"> {
   let summary = "completion of something that was issued";
 }

@@ -14,7 +14,7 @@ namespace {
 std::vector<skim_buffer> seen;
 int32_t seenCount = 0;
 
-void lookAtInputs(const skim_kernel_args *args, const skim_work_item *, int64_t, int64_t) {
+void lookAtInputs(const skim_kernel_args *args, const skim_work_item *, int64_t, int64_t, int64_t) {
   for (size_t i = 0; i < seen.size(); ++i)
     seen[i] = args->inputs[i];
   // Where the list is, its counts follow.
@@ -55,6 +55,9 @@ InputDescription biasInput() { return {"bias", InputElement::F32, HeadAxis::None
 InputDescription codesInput() {
   return {"codes", InputElement::Vector, HeadAxis::KvHead, 0, 4, false, 32};
 }
+InputDescription weightInput() {
+  return {"weight", InputElement::Vector, HeadAxis::None, 0, 1, false, 32, 12};
+}
 InputDescription scalarInput() { return {"scalar", InputElement::F32}; }
 
 TEST(Inputs, everyAxisHasItsPlaceAndAbsentOnesAreBroadcast) {
@@ -70,6 +73,10 @@ TEST(Inputs, everyAxisHasItsPlaceAndAbsentOnesAreBroadcast) {
 
   ASSERT_TRUE(runWith({biasInput()}, problem, {{"bias", view(DType::F32, {2, 50})}}));
   EXPECT_EQ(strides(0), (std::vector<int64_t>{50, 0, 0, 1}));
+
+  ASSERT_TRUE(runWith({weightInput()}, problem, {{"weight", view(DType::F32, {2, 12, 32})}}));
+  EXPECT_EQ(extents(0), (std::vector<int64_t>{2, 1, 1, 12}));
+  EXPECT_EQ(strides(0), (std::vector<int64_t>{12 * 32, 0, 0, 32}));
 
   ASSERT_TRUE(runWith({codesInput()}, problem, {{"codes", view(DType::F32, {2, 2, 13, 32})}}));
   EXPECT_EQ(extents(0), (std::vector<int64_t>{2, 2, 1, 13}));
@@ -193,6 +200,10 @@ INSTANTIATE_TEST_SUITE_P(
               {biasInput()},
               {{"bias", view(DType::F32, {2, 49})}},
               "'bias': expected f32[2, 50 or more] but got f32[2, 49]"},
+        Fault{"weightRows",
+              {weightInput()},
+              {{"weight", view(DType::F32, {2, 13, 32})}},
+              "'weight': expected f32[2, 12, 32] but got f32[2, 13, 32]"},
         Fault{"vectorSize",
               {codesInput()},
               {{"codes", view(DType::F32, {2, 2, 13, 16})}},

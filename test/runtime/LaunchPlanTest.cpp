@@ -24,7 +24,7 @@ LaunchPlan fullPlan() {
                  {"blocks", InputElement::List, HeadAxis::KvHead, 64, 64},
                  {"blocks_counts", InputElement::ListCounts, HeadAxis::KvHead, 64, 0},
                  {"bias", InputElement::F32, HeadAxis::None, 0, 1, true},
-                 {"codes", InputElement::Vector, HeadAxis::None, 0, 1, false, 32}};
+                 {"codes", InputElement::Vector, HeadAxis::None, 0, 1, false, 32, 16}};
   const ShapeExpr blocks = ShapeExpr::ceilDiv(ShapeSymbol::MaxKvLength, 64);
   plan.buffers = {
       {"pool", DType::F32, 128, {ShapeSymbol::Requests, ShapeSymbol::KvHeads, 1, blocks}},
@@ -34,7 +34,8 @@ LaunchPlan fullPlan() {
        {ShapeExpr::max(ShapeSymbol::Requests, 1), ShapeSymbol::QueryHeads,
         ShapeExpr::add(ShapeExpr::floorDiv(ShapeSymbol::MaxQueryLength, 64), 2),
         ShapeExpr::min(ShapeExpr::mul(blocks, 2), std::numeric_limits<int64_t>::max())},
-       true}};
+       true},
+      {"scores", DType::F64, 1, {1, 1, blocks, 64}, false, true}};
   plan.kernels = {{"pool_keys", HeadAxis::KvHead, ItemAxis::Keys, 64},
                   {"select", HeadAxis::None, ItemAxis::None, 1},
                   {"attention", HeadAxis::QueryHead, ItemAxis::Queries, 64}};
@@ -108,6 +109,16 @@ INSTANTIATE_TEST_SUITE_P(
                       "inputs[4].vector_size: expected 1 to 2^31 - 1 but got 0"},
         Contradiction{"vectorOfBool", [](LaunchPlan &p) { p.inputs[0].vectorSize = 2; },
                       "inputs[0].vector_size: expected 1 for an input of scalars but got 2"},
+        Contradiction{"weightRows", [](LaunchPlan &p) { p.inputs[4].keyBlock = 2; },
+                      "inputs[4].weight_rows: expected 0 unless vectors have query_block 0 and "
+                      "key_block 1 but got 16"},
+        Contradiction{"perWorkerZeroed", [](LaunchPlan &p) { p.buffers[2].zeroed = true; },
+                      "buffers[2].per_worker: expected a first extent of 1 that is not zeroed but "
+                      "got a zeroed buffer"},
+        Contradiction{"perWorkerRequests",
+                      [](LaunchPlan &p) { p.buffers[2].extents[0] = ShapeSymbol::Requests; },
+                      "buffers[2].per_worker: expected a first extent of 1 that is not zeroed but "
+                      "got another extent"},
         Contradiction{"diagonal", [](LaunchPlan &p) { p.inputs[3].keyBlock = 2; },
                       "inputs[3].diagonal: expected key_block 1 and query_block 0 but got 2 and 0"},
         Contradiction{"listOverNothing", [](LaunchPlan &p) { p.inputs[1].keyBlock = 0; },
@@ -169,7 +180,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"syntax", "{", "{{", "expected JSON but got text that is not"},
         Damage{"format", "skim launch plan", "other",
                "format: expected \"skim launch plan\" but got \"other\""},
-        Damage{"version", "\"version\": 1", "\"version\": 2", "version: expected 1 but got 2"},
+        Damage{"version", "\"version\": 2", "\"version\": 3", "version: expected 2 but got 3"},
         Damage{"integer", "\"head_dim\": 128", "\"head_dim\": 1.5",
                "signature.head_dim: expected an integer but got 1.5"},
         Damage{"tooLarge", "\"head_dim\": 128", "\"head_dim\": 18446744073709551615",
@@ -185,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"missing", "\"zeroed\"", "\"zeros\"",
                "buffers[0].zeroed: expected a value but got null"},
         Damage{"extra", "\"zeroed\"", "\"x\": 0, \"zeroed\"",
-               "buffers[0]: expected 5 fields but got 6"},
+               "buffers[0]: expected 6 fields but got 7"},
         Damage{"list", "\"allowed_layers\": [", "\"allowed_layers\": 3, \"z\": [",
                "expected 9 fields but got 10"},
         Damage{"symbol", "\"max_kv_len\"", "\"kv\"",

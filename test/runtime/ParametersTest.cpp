@@ -29,7 +29,8 @@ struct Values {
   int64_t strict;
 } values;
 
-void lookAtParameters(const skim_kernel_args *args, const skim_work_item *, int64_t, int64_t) {
+void lookAtParameters(const skim_kernel_args *args, const skim_work_item *, int64_t, int64_t,
+                      int64_t) {
   values.window = args->parameters[0].values->index;
   values.alpha = args->parameters[1].values->f32;
   for (int head = 0; head < 4; ++head) {

@@ -212,14 +212,14 @@ void forEachRow(const skim_kernel_args &args, const skim_work_item *items, int64
 } // namespace
 
 void causalAttention(const skim_kernel_args *args, const skim_work_item *items, int64_t first,
-                     int64_t count) {
+                     int64_t count, int64_t) {
   forEachRow(*args, items, first, count, [&](const Row &row, int64_t, skim_statistics *statistics) {
     attendRow(*args, row, [](int64_t) { return true; }, statistics);
   });
 }
 
 void listAttention(const skim_kernel_args *args, const skim_work_item *items, int64_t first,
-                   int64_t count) {
+                   int64_t count, int64_t) {
   forEachRow(
       *args, items, first, count, [&](const Row &row, int64_t base, skim_statistics *statistics) {
         const skim_buffer &list = args->inputs[0];

@@ -90,9 +90,9 @@ LaunchPlan listPlan(const Heads &heads);
 
 /// The kernels of these plans, f32. They write statistics and the kept relation where asked.
 void causalAttention(const skim_kernel_args *args, const skim_work_item *items, int64_t first,
-                     int64_t count);
+                     int64_t count, int64_t worker);
 void listAttention(const skim_kernel_args *args, const skim_work_item *items, int64_t first,
-                   int64_t count);
+                   int64_t count, int64_t worker);
 
 /// Plans for the problem's shape, and runs.
 Status runOnce(const Kernel &kernel, const BatchShape &shape, const Operands &operands,

@@ -75,7 +75,7 @@ TEST(Run, K4_membersOfZeroLength) {
 }
 
 std::atomic<int64_t> itemsSeen = 0;
-void countItems(const skim_kernel_args *, const skim_work_item *, int64_t, int64_t count) {
+void countItems(const skim_kernel_args *, const skim_work_item *, int64_t, int64_t count, int64_t) {
   itemsSeen += count;
 }
 
@@ -129,7 +129,7 @@ TEST(Run, K8_listsAreSetsAndBadEntriesAreReported) {
   expectAttention(problem, expected);
 }
 
-void reportLabel(const skim_kernel_args *args, const skim_work_item *, int64_t, int64_t) {
+void reportLabel(const skim_kernel_args *args, const skim_work_item *, int64_t, int64_t, int64_t) {
   __atomic_fetch_or(args->status, SKIM_STATUS_UNLISTED_LABEL | SKIM_STATUS_INDEX_OUT_OF_RANGE,
                     __ATOMIC_RELAXED);
 }
@@ -153,7 +153,7 @@ TEST(Run, K9_statisticsAreTheSumOverAllItems) {
 
 /// Keeps all keys of even heads and the first key alone of odd ones, in what it reports.
 void countByHead(const skim_kernel_args *args, const skim_work_item *items, int64_t first,
-                 int64_t count) {
+                 int64_t count, int64_t) {
   for (int64_t i = first; i < first + count; ++i)
     args->statistics[i].pairs_kept = items[i].head % 2 == 0 ? 10 : 1;
 }

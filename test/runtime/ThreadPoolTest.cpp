@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <mutex>
 #include <set>
@@ -14,15 +16,24 @@ namespace {
 
 struct Counter {
   std::vector<int> visits;
+  std::array<std::atomic<bool>, 16> busy{}; ///< by worker
+  std::atomic<int> collisions = 0;
   std::mutex mutex;
+  int64_t mostWorkers = 0;
   std::set<std::thread::id> threads;
 };
 
-void visit(void *context, int64_t first, int64_t count) {
+void visit(void *context, int64_t worker, int64_t first, int64_t count) {
   auto &counter = *static_cast<Counter *>(context);
+  if (static_cast<size_t>(worker) < counter.busy.size() &&
+      counter.busy[static_cast<size_t>(worker)].exchange(true))
+    ++counter.collisions;
   for (int64_t i = first; i < first + count; ++i)
     ++counter.visits[static_cast<size_t>(i)]; // each number belongs to one chunk
+  if (static_cast<size_t>(worker) < counter.busy.size())
+    counter.busy[static_cast<size_t>(worker)] = false;
   const std::lock_guard lock(counter.mutex);
+  counter.mostWorkers = std::max(counter.mostWorkers, worker + 1);
   counter.threads.insert(std::this_thread::get_id());
 }
 
@@ -38,6 +49,8 @@ TEST(ThreadPool, visitsEveryNumberOnceOnAtMostTheThreadsAskedFor) {
       for (const int visits : counter.visits)
         ASSERT_EQ(visits, 1) << count << " numbers on " << threads << " threads";
       EXPECT_LE(counter.threads.size(), static_cast<size_t>(threads == 0 ? 4 : threads));
+      EXPECT_EQ(counter.collisions, 0) << "calls at one time with the same worker";
+      EXPECT_LE(counter.mostWorkers, threads == 0 ? 4 : std::min<int64_t>(threads, 4));
     }
 }
 

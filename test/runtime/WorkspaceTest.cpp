@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
+#include <thread>
 
 using namespace skim;
 using namespace skim::test;
@@ -28,7 +31,8 @@ struct Seen {
   bool mapIsZero;
 } seen;
 
-void lookAtBuffers(const skim_kernel_args *args, const skim_work_item *, int64_t, int64_t) {
+void lookAtBuffers(const skim_kernel_args *args, const skim_work_item *, int64_t, int64_t,
+                   int64_t) {
   seen.pool = args->buffers[0];
   seen.map = args->buffers[1];
   const auto *bytes = static_cast<const uint8_t *>(seen.map.data);
@@ -99,7 +103,7 @@ TEST(Workspace, buffersHaveTheirExtentsAndAreClearedWhereAsked) {
 
 TEST(Workspace, regionsAreAlignedAndApart) {
   const LaunchPlan plan = bufferedPlan();
-  const WorkspaceLayout layout = *layOutWorkspace(plan, {3, 100, 60, 200});
+  const WorkspaceLayout layout = *layOutWorkspace(plan, {3, 100, 60, 200}, 1);
   std::vector<int64_t> offsets = {layout.status,       layout.parameters, layout.scalars,
                                   layout.inputs,       layout.capacities, layout.buffers,
                                   layout.requestOrder, layout.workItems,  layout.statistics};
@@ -111,6 +115,53 @@ TEST(Workspace, regionsAreAlignedAndApart) {
   }
   EXPECT_EQ(layout.placements[0].bytes, 3 * 2 * 25 * 8 * 4);
   EXPECT_EQ(layout.bytes, layout.placements[1].offset + layout.placements[1].bytes);
+}
+
+/// Marks the slice of its worker and looks for the marks of others.
+std::atomic<int64_t> workersSeen = 0, sharedSlices = 0;
+void useScratch(const skim_kernel_args *args, const skim_work_item *, int64_t, int64_t,
+                int64_t worker) {
+  const skim_buffer &scratch = args->buffers[0];
+  if (worker >= scratch.extents[0])
+    return;
+  auto *slice = static_cast<uint8_t *>(scratch.data) + worker * scratch.strides[0];
+  const auto mark = static_cast<uint8_t>(worker + 1);
+  std::memset(slice, mark, static_cast<size_t>(scratch.extents[3]));
+  std::this_thread::yield();
+  for (int64_t i = 0; i < scratch.extents[3]; ++i)
+    if (slice[i] != mark)
+      ++sharedSlices;
+  for (int64_t most = workersSeen; most < worker + 1;)
+    if (workersSeen.compare_exchange_weak(most, worker + 1))
+      break;
+}
+
+LaunchPlan scratchPlan() {
+  LaunchPlan plan = causalPlan({});
+  plan.buffers = {
+      {"scratch", DType::U8, 1, {1, 1, 1, ShapeSymbol::MaxKvLength}, false, /*perWorker=*/true}};
+  return plan;
+}
+
+TEST(Workspace, everyWorkerHasASliceOfItsOwn) {
+  const Kernel kernel = *Kernel::create(scratchPlan(), {useScratch});
+  Problem problem({{500, 700}, {33, 100}});
+  const Plan plan = *kernel.plan(problem.shape(), /*workers=*/3);
+  EXPECT_GE(plan.workspaceBytes(), 3 * 700);
+  EXPECT_LT((*kernel.plan(problem.shape(), 1)).workspaceBytes(), plan.workspaceBytes());
+  WorkspaceMemory memory(plan.workspaceBytes());
+  const Expected<ThreadPool> pool = ThreadPool::create(8);
+  ASSERT_TRUE(pool);
+  for (const int64_t threads : {0, 1, 2, 8}) {
+    workersSeen = sharedSlices = 0;
+    ASSERT_TRUE(kernel.run(plan, problem.operands(), {}, memory.span(),
+                           {.threads = threads, .pool = &*pool}));
+    EXPECT_GE(workersSeen, 1);
+    EXPECT_LE(workersSeen, threads == 0 ? 3 : std::min<int64_t>(threads, 3));
+    EXPECT_EQ(sharedSlices, 0);
+  }
+  EXPECT_EQ(kernel.plan(problem.shape(), -1).status().message(),
+            "workers: expected 0 to 4096 but got -1");
 }
 
 TEST(Workspace, planSizesForBatchesThatAreSmallerToo) {

@@ -180,8 +180,8 @@ void AttentionBatch::run(skim_cpu_kernel kernel, int64_t rows, skim_kernel_args 
   args.statistics = statistics.data();
   // Two calls, so that the first item is not always number 0.
   int64_t count = static_cast<int64_t>(items.size()), half = count / 2;
-  kernel(&args, items.data(), 0, half);
-  kernel(&args, items.data(), half, count - half);
+  kernel(&args, items.data(), 0, half, /*worker=*/0);
+  kernel(&args, items.data(), half, count - half, /*worker=*/0);
   statistics_ = {};
   for (const skim_statistics &item : statistics) {
     statistics_.tiles_visited += item.tiles_visited;

@@ -338,7 +338,7 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 
 func.func @f(%item: !tile.item, %i: index) {
   // load_cell_c2
-  // expected-error @below {{expected cells (0, 1) with 'diagonal' but got (64, 64)}}
+  // expected-error @below {{expected cells of one key with 'diagonal' but got (64, 64)}}
   %b = tile.load_cell input 0 (head = query) cells (64, 64) diagonal at (%i, %i) of %item : i1
   return
 }
@@ -726,4 +726,821 @@ tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4,
   // plan_input_c3
   // expected-error @below {{expected the heads of its list and cells (64, 0) but got cells (64, 64)}}
   tile.plan_input 1 "blocks_counts" : list_counts (head = kv) cells (64, 64)
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %i: index) {
+  // load_cell_c2
+  // expected-error @below {{expected 'noncausal' with 'diagonal' alone}}
+  %b = tile.load_cell input 0 (head = query) cells (64, 64) noncausal at (%i, %i) of %item : i1
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %i: index) {
+  // load_cell_c3
+  // expected-error @below {{expected an f64 to come from a buffer}}
+  %b = tile.load_cell input 0 (head = query) cells (64, 64) at (%i, %i) of %item : f64
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %i: index) {
+  // load_cell_c3
+  // expected-error @below {{expected an element of f32 but got 'i1'}}
+  %b = tile.load_cell input 0 (head = query) cells (64, 64) at (%i, %i) element %i of %item : i1
+  return
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_input_c4
+  // expected-error @below {{expected 'elements' with 'vec'}}
+  tile.plan_input 0 "codes" : vec (head = none) cells (0, 1)
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_input_c4
+  // expected-error @below {{expected 'elements' with 'vec' alone}}
+  tile.plan_input 0 "codes" : f32 (head = none) cells (0, 1) elements 64
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_input_c5
+  // expected-error @below {{expected a 'vec' with cells (0, 1) for 'weight_rows' but got cells (0, 64)}}
+  tile.plan_input 0 "codes" : vec (head = none) cells (0, 64) elements 64 weight_rows 8
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // buffer_c1
+  // expected-error @below {{expected extents with 0 dimensions, 3 symbols and 4 results but got 0, 2 and 4}}
+  tile.buffer 0 "b" : f32 cell 1 extents affine_map<()[a, b] -> (1, 1, a, b)>
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // buffer_c2
+  // expected-error @below {{expected 'per_worker' without 'zeroed'}}
+  tile.buffer 0 "b" : f32 cell 1 extents affine_map<()[a, b, c] -> (1, 1, b, c)> zeroed per_worker
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // buffer_c2
+  // expected-error @below {{expected a first extent of 1 with 'per_worker' but got affine_map}}
+  tile.buffer 0 "b" : f32 cell 1 extents affine_map<()[a, b, c] -> (a, 1, b, c)> per_worker
+}
+
+// -----
+
+// panel_c1
+// expected-error @below {{expected positive 'rows' and 'query' but got 0 and 1}}
+func.func private @f(!tile.panel<rows = 0, query = 1, f32>)
+
+// -----
+
+// panel_c1
+// expected-error @below {{expected columns of 'key' or of 'elements' but got 16 and 64}}
+func.func private @f(!tile.panel<rows = 64, query = 1, key = 16, elements = 64, f32>)
+
+// -----
+
+// panel_c2
+// expected-error @below {{expected an element of f32, f64 or i1 but got 'i32'}}
+func.func private @f(!tile.panel<rows = 64, query = 1, i32>)
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // panel_c3
+    // expected-error @below {{expected a panel of the item's 64 rows but got '!tile.panel<rows = 32, query = 1, elements = 64, f32>'}}
+    %q = tile.load_panel of %item scratch 0 : !tile.panel<rows = 32, query = 1, elements = 64, f32>
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = keys>} {
+  tile.for_each_work_item %item {
+    // panel_c3
+    // expected-error @below {{a panel needs work items with 'axis = queries' but the program has 'axis = keys'}}
+    %q = tile.load_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // for_each_head_c1
+    // expected-error @below {{expected a body with one argument of type '!tile.item'}}
+    "tile.for_each_head"(%item) ({
+    ^bb0(%i: index):
+    }) : (!tile.item) -> ()
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // for_each_head_c2
+    // expected-error @below {{expected work items without query head}}
+    tile.for_each_head %head of %item {
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // for_each_row_tile_c1
+    // expected-error @below {{expected a body with one argument of type '!tile.item'}}
+    "tile.for_each_row_tile"(%item) ({
+    ^bb0(%i: index):
+    }) {rows = 64 : i64} : (!tile.item) -> ()
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // for_each_row_tile_c2
+    // expected-error @below {{expected 'rows' to divide the 64 rows of the item but got 48}}
+    tile.for_each_row_tile %tile of %item rows 48 {
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // load_panel_c1
+    // expected-error @below {{expected a panel with element columns of f32 and rows of one position but got '!tile.panel<rows = 64, query = 1, key = 16, f32>'}}
+    %q = tile.load_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, key = 16, f32>
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // load_panel_c1
+    // expected-error @below {{expected 64 elements but got 32}}
+    %q = tile.load_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, elements = 32, f32>
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // load_panel_c2
+    // expected-error @below {{loading queries needs work items by query head but the program has 'head = kv'}}
+    %q = tile.load_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+  }
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %x: f32, %rows: !tile.panel<rows = 64, query = 1, key = 16, f32>) {
+  // dot_panel_c1
+  // expected-error @below {{expected a panel with element columns of f32 but got '!tile.panel<rows = 64, query = 1, key = 16, f32>'}}
+  %s = tile.dot_panel %rows, buffer 1 (head = kv) scale %x visible all of %item scratch 2 : !tile.panel<rows = 64, query = 1, key = 16, f32> -> !tile.panel<rows = 64, query = 1, key = 16, f32>
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %x: f32, %rows: !tile.panel<rows = 64, query = 1, elements = 64, f32>) {
+  // dot_panel_c1
+  // expected-error @below {{expected a panel with key columns of f32 but got '!tile.panel<rows = 64, query = 1, f32>'}}
+  %s = tile.dot_panel %rows, buffer 1 (head = kv) scale %x visible all of %item scratch 2 : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> !tile.panel<rows = 64, query = 1, f32>
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %x: f32, %rows: !tile.panel<rows = 64, query = 1, elements = 64, f32>) {
+  // dot_panel_c1
+  // expected-error @below {{expected panels of the same rows but got '!tile.panel<rows = 64, query = 1, elements = 64, f32>' and '!tile.panel<rows = 32, query = 2, key = 16, f32>'}}
+  %s = tile.dot_panel %rows, buffer 1 (head = kv) scale %x visible all of %item scratch 2 : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> !tile.panel<rows = 32, query = 2, key = 16, f32>
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %x: f32, %rows: !tile.panel<rows = 64, query = 1, elements = 64, f32>) {
+  // dot_panel_c2
+  // expected-error @below {{expected 'head = kv' and one key a column with tokens but got 'head = kv' and '!tile.panel<rows = 64, query = 1, key = 16, f32>'}}
+  %s = tile.dot_panel %rows, keys (head = kv) scale %x visible all of %item scratch 2 : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> !tile.panel<rows = 64, query = 1, key = 16, f32>
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %x: f32, %rows: !tile.panel<rows = 64, query = 1, elements = 64, f32>) {
+  // dot_panel_c2
+  // expected-error @below {{expected 'head = kv' and one key a column with tokens but got 'head = none' and '!tile.panel<rows = 64, query = 1, key = 1, f32>'}}
+  %s = tile.dot_panel %rows, keys (head = none) scale %x visible all of %item scratch 2 : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> !tile.panel<rows = 64, query = 1, key = 1, f32>
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %x: f32, %rows: !tile.panel<rows = 64, query = 1, elements = 64, f32>) {
+  // dot_panel_c3
+  // expected-error @below {{expected keys, values or a buffer with its slot}}
+  %s = tile.dot_panel %rows, queries (head = kv) scale %x visible all of %item scratch 2 : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> !tile.panel<rows = 64, query = 1, key = 1, f32>
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %x: f32, %rows: !tile.panel<rows = 64, query = 1, elements = 64, f32>) {
+  // expected-error @below {{expected keys, values or buffer but got 'pages'}}
+  %s = tile.dot_panel %rows, pages (head = kv) scale %x visible all of %item scratch 2 : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> !tile.panel<rows = 64, query = 1, key = 1, f32>
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_panel_c1
+    // expected-error @below {{expected one 'tile.contribute' in its body}}
+    %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, f32> {
+      %z = arith.constant 0 : index
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, f32> {
+      tile.contribute of %item cells (1, 16) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+      // reduce_panel_c1
+      // expected-error @below {{cannot stand here in a 'tile.reduce_panel'}}
+      tile.contribute of %item cells (1, 16) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, f32> {
+      // reduce_panel_c2
+      // expected-error @below {{expected cells that refine (1, 0) but got (64, 1)}}
+      tile.contribute of %item cells (64, 1) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %p = tile.reduce_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, key = 16, f32> {
+      // reduce_panel_c2
+      // expected-error @below {{expected cells that equal (1, 16) but got (1, 1)}}
+      tile.contribute of %item cells (1, 1) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_panel_c2
+    // expected-error @below {{expected a kind where query heads are joined}}
+    %p = tile.reduce_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, key = 16, f32> {
+      tile.for_each_head %head of %item {
+        tile.contribute of %head cells (1, 16) where {
+        ^bb0(%q: index, %k: index):
+          %x = arith.constant 0.0 : f32
+          tile.yield %x : f32
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, f32> {
+      // reduce_panel_c2
+      // expected-error @below {{expected no distances and no elements in a panel}}
+      tile.contribute of %item cells (1, 1) diagonal where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, elements = 64, f32> {
+      // reduce_panel_c2
+      // expected-error @below {{expected no key axis with element columns but got cells of 1 keys}}
+      tile.contribute of %item cells (1, 1) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_panel_c3
+    // expected-error @below {{expected 'accumulators' with a kind, and without none}}
+    %p = tile.reduce_panel sum of %item scratch 0 : !tile.panel<rows = 64, query = 1, f32> {
+      tile.contribute of %item cells (1, 16) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_panel_c4
+    // expected-error @below {{expected a panel of f32 or f64 but got '!tile.panel<rows = 64, query = 1, i1>'}}
+    %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, i1> {
+      tile.contribute of %item cells (1, 16) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, f64> {
+      // contribute_c1
+      // expected-error @below {{expected its region to yield 'f64' but got 'f32'}}
+      tile.contribute of %item cells (1, 16) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, f32> {
+      // contribute_c1
+      // expected-error @below {{expected a region with arguments ('index', 'index') but got ('index')}}
+      tile.contribute of %item cells (1, 16) where {
+      ^bb0(%q: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, f32> {
+      tile.contribute of %item cells (1, 16) where {
+      ^bb0(%q: index, %k: index):
+        // contribute_c2
+        // expected-error @below {{cannot stand in the scalar region of 'tile.contribute'}}
+        %y = tile.empty_state : !tile.state<64x64>
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+func.func @f(%item: !tile.item) {
+  // contribute_c3
+  // expected-error @below {{expected to stand in a 'tile.reduce_panel' or 'tile.reduce_cells'}}
+  tile.contribute of %item cells (1, 16) where {
+  ^bb0(%q: index, %k: index):
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  }
+
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 1) diagonal accumulators 1 {
+      // contribute_c4
+      // expected-error @below {{expected distances of one key but got cells of 4}}
+      tile.contribute of %item cells (64, 4) diagonal where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_cells_c1
+    // expected-error @below {{expected one 'tile.contribute' in its body}}
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 64) accumulators 1 {
+      %z = arith.constant 0 : index
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 64) accumulators 1 {
+      // reduce_cells_c2
+      // expected-error @below {{expected cells that refine (64, 64) but got (64, 48)}}
+      tile.contribute of %item cells (64, 48) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    tile.reduce_cells of %item to buffer 0 (head = query) cells (64, 64) {
+      // reduce_cells_c2
+      // expected-error @below {{expected cells that equal (64, 64) but got (1, 64)}}
+      tile.contribute of %item cells (1, 64) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 64) accumulators 1 {
+      // reduce_cells_c2
+      // expected-error @below {{expected the elements of the result}}
+      tile.contribute of %item cells (1, 64) elements 64 where {
+      ^bb0(%q: index, %k: index, %i: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    tile.reduce_cells of %item to buffer 0 (head = query) cells (64, 64) elements 64 {
+      // reduce_cells_c2
+      // expected-error @below {{expected elements of f32 but got 'f64'}}
+      tile.contribute of %item cells (64, 64) elements 64 where {
+      ^bb0(%q: index, %k: index, %i: index):
+        %x = arith.constant 0.0 : f64
+        tile.yield %x : f64
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 64) accumulators 1 {
+      // reduce_cells_c3
+      // expected-error @below {{expected distances in a result over distances alone}}
+      tile.contribute of %item cells (64, 1) diagonal where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 1) diagonal accumulators 1 {
+      // reduce_cells_c3
+      // expected-error @below {{expected a reduction of single pairs, or distances, into cells of one distance}}
+      tile.contribute of %item cells (64, 1) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_cells_c4
+    // expected-error @below {{expected 'accumulators' with a kind}}
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 64) {
+      tile.contribute of %item cells (64, 64) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_cells_c5
+    // expected-error @below {{a buffer with heads needs work items by query head but the program has 'head = kv'}}
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 64) accumulators 1 {
+      tile.contribute of %item cells (64, 64) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_cells_c5
+    // expected-error @below {{expected cells that divide the item's tiles of 64 rows and 0 keys but got (48, 64)}}
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (48, 64) accumulators 1 {
+      tile.contribute of %item cells (48, 64) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_cells_c6
+    // expected-error @below {{expected a cell to belong to one item, but items run along an axis that the buffer does not have}}
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (0, 64) accumulators 1 {
+      tile.contribute of %item cells (64, 64) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_cells_c6
+    // expected-error @below {{expected a cell to belong to one item, but items run along an axis that the buffer does not have}}
+    tile.reduce_cells sum of %item to buffer 0 (head = kv) cells (64, 64) accumulators 1 {
+      tile.contribute of %item cells (64, 64) where {
+      ^bb0(%q: index, %k: index):
+        %x = arith.constant 0.0 : f32
+        tile.yield %x : f32
+      }
+    }
+  }
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %n: index, %s: !tile.panel<rows = 64, query = 1, f32>) {
+  // smooth_panel_c1
+  // expected-error @below {{expected a panel with key columns of f32 but got '!tile.panel<rows = 64, query = 1, f32>'}}
+  %t = tile.smooth_panel %s, %n of %item scratch 3 : !tile.panel<rows = 64, query = 1, f32>
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %n: f64) {
+  // select_panel_c1
+  // expected-error @below {{expected its region to yield ('f32') but got ('index')}}
+  %c = tile.select_panel top_k %n of %item scratch 3 row 4 : !tile.panel<rows = 64, query = 1, key = 1, i1> where {
+  ^bb0(%q: index, %k: index):
+    tile.yield %q : index
+  }
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %n: f64) {
+  %c = tile.select_panel top_k %n of %item scratch 3 row 4 : !tile.panel<rows = 64, query = 1, key = 1, i1> where {
+  ^bb0(%q: index, %k: index):
+    // select_panel_c2
+    // expected-error @below {{cannot stand in the scalar region of 'tile.select_panel'}}
+    %y = tile.empty_state : !tile.state<64x64>
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %n: f64) {
+  // select_panel_c3
+  // expected-error @below {{expected a panel with key columns of i1 but got '!tile.panel<rows = 64, query = 1, key = 1, f32>'}}
+  %c = tile.select_panel top_k %n of %item scratch 3 row 4 : !tile.panel<rows = 64, query = 1, key = 1, f32> where {
+  ^bb0(%q: index, %k: index):
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @f(%i: index, %s: !tile.panel<rows = 64, query = 1, key = 16, f32>) {
+  // panel_value_c1
+  // expected-error @below {{expected a result of 'f32' but got 'i1'}}
+  %x = tile.panel_value %s (%i, %i) : !tile.panel<rows = 64, query = 1, key = 16, f32> -> i1
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    %i = arith.constant 0 : index
+    // load_element_c1
+    // expected-error @below {{queries needs work items by query head but the program has 'head = kv'}}
+    %x = tile.load_element queries of %item at (%i, %i) : f32
+  }
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %i: index) {
+  // load_element_c1
+  // expected-error @below {{expected queries, keys or values but got buffer}}
+  %x = tile.load_element buffer of %item at (%i, %i) : f32
+  return
+}
+
+// -----
+
+func.func @f() {
+  // reduce_elements_c1
+  // expected-error @below {{expected sum or max but got mean}}
+  %s = tile.reduce_elements mean 64 {
+  ^bb0(%i: index):
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  } : f32
+  return
+}
+
+// -----
+
+func.func @f() {
+  // reduce_elements_c1
+  // expected-error @below {{expected a region with arguments ('index') but got ('f32')}}
+  %s = tile.reduce_elements sum 64 {
+  ^bb0(%i: f32):
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  } : f32
+  return
+}
+
+// -----
+
+func.func @f() {
+  %s = tile.reduce_elements sum 64 {
+  ^bb0(%i: index):
+    // reduce_elements_c2
+    // expected-error @below {{cannot stand in the scalar region of 'tile.reduce_elements'}}
+    %y = tile.empty_state : !tile.state<64x64>
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  } : f32
+  return
 }

@@ -183,3 +183,129 @@ func.func @records(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %maske
   %visit = tile.visit_record of %item keys(%i, %i) masked(%masked) source #tile.source<pooled keys = 0, values = 1, block = 128>
   return
 }
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 128, value_dim = 128, operand = bf16, out = f32>
+
+// CHECK-LABEL: tile.program @panels
+tile.program @panels attributes {
+    problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>,
+    items = #tile.items<head = query, axis = queries>} {
+  // CHECK: tile.for_each_work_item %[[ITEM:.*]] {
+  tile.for_each_work_item %item {
+    %x = arith.constant 0.125 : f32
+    %n = arith.constant 5.0 : f64
+    %width = arith.constant 3 : index
+    // CHECK: %[[Q:.*]] = tile.load_panel of %[[ITEM]] scratch 0 : !tile.panel<rows = 64, query = 1, elements = 128, f32>
+    %queries = tile.load_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, elements = 128, f32>
+    // CHECK: %[[S:.*]] = tile.dot_panel %[[Q]], buffer 1(head = kv) scale %{{.*}} visible all of %[[ITEM]] scratch 2 : !tile.panel<rows = 64, query = 1, elements = 128, f32> -> !tile.panel<rows = 64, query = 1, key = 16, f32>
+    %s = tile.dot_panel %queries, buffer 1 (head = kv) scale %x visible all of %item scratch 2
+        : !tile.panel<rows = 64, query = 1, elements = 128, f32> -> !tile.panel<rows = 64, query = 1, key = 16, f32>
+    // CHECK: tile.dot_panel %[[Q]], keys(head = kv) scale %{{.*}} visible any noncausal of %[[ITEM]] scratch 3
+    %t = tile.dot_panel %queries, keys (head = kv) scale %x visible any noncausal of %item scratch 3
+        : !tile.panel<rows = 64, query = 1, elements = 128, f32> -> !tile.panel<rows = 64, query = 1, key = 1, f32>
+    // CHECK: %[[P:.*]] = tile.reduce_panel sum of %[[ITEM]] causal scratch 4 accumulators 5 : !tile.panel<rows = 64, query = 1, f32> {
+    %p = tile.reduce_panel sum of %item causal scratch 4 accumulators 5 : !tile.panel<rows = 64, query = 1, f32> {
+      // CHECK: tile.contribute of %[[ITEM]] cells(1, 16) where {
+      tile.contribute of %item cells (1, 16) where {
+      ^bb0(%q: index, %k: index):
+        // CHECK: tile.panel_value %[[S]](%{{.*}}, %{{.*}}) : !tile.panel<rows = 64, query = 1, key = 16, f32> -> f32
+        %v = tile.panel_value %s (%q, %k) : !tile.panel<rows = 64, query = 1, key = 16, f32> -> f32
+        %e = math.exp %v : f32
+        tile.yield %e : f32
+      }
+    }
+    // CHECK: tile.reduce_panel of %[[ITEM]] scratch 6 : !tile.panel<rows = 4, query = 16, key = 32, f64> {
+    %m = tile.reduce_panel of %item scratch 6 : !tile.panel<rows = 4, query = 16, key = 32, f64> {
+      tile.contribute of %item cells (16, 32) where {
+      ^bb0(%q: index, %k: index):
+        %d = arith.subi %q, %k : index
+        %i = arith.index_cast %d : index to i64
+        %f = arith.sitofp %i : i64 to f64
+        tile.yield %f : f64
+      }
+    }
+    // CHECK: tile.smooth_panel %[[S]], %{{.*}} of %[[ITEM]] scratch 7 : !tile.panel<rows = 64, query = 1, key = 16, f32>
+    %smooth = tile.smooth_panel %s, %width of %item scratch 7 : !tile.panel<rows = 64, query = 1, key = 16, f32>
+    // CHECK: %[[CHOSEN:.*]] = tile.select_panel top_k %{{.*}} of %[[ITEM]] scratch 8 row 9 : !tile.panel<rows = 64, query = 1, key = 1, i1> where {
+    %chosen = tile.select_panel top_k %n of %item scratch 8 row 9 : !tile.panel<rows = 64, query = 1, key = 1, i1> where {
+    ^bb0(%q: index, %k: index):
+      %v = tile.panel_value %t (%q, %k) : !tile.panel<rows = 64, query = 1, key = 1, f32> -> f32
+      tile.yield %v : f32
+    }
+    // CHECK: tile.reduce_cells max of %[[ITEM]] causal noncausal to buffer 10(head = query) cells(64, 1) diagonal accumulators 11 {
+    tile.reduce_cells max of %item causal noncausal to buffer 10 (head = query) cells (64, 1) diagonal accumulators 11 {
+      tile.contribute of %item cells (1, 1) where {
+      ^bb0(%q: index, %k: index):
+        %b = tile.panel_value %chosen (%q, %k) : !tile.panel<rows = 64, query = 1, key = 1, i1> -> i1
+        %v = tile.panel_value %t (%q, %k) : !tile.panel<rows = 64, query = 1, key = 1, f32> -> f32
+        %zero = arith.constant 0.0 : f32
+        %r = arith.select %b, %v, %zero : f32
+        tile.yield %r : f32
+      }
+    }
+    // CHECK: tile.for_each_visit
+    tile.for_each_visit %visit of %item
+        touched [interval<lower = affine_map<(t) -> (0)>, upper = affine_map<(t) -> (t + 1)>>] hidden []
+        source #tile.source<tokens> {
+      // CHECK: tile.any at %{{.*}} cells (64, 16) where {
+      %any = tile.any at %visit cells (64, 16) where {
+      ^bb0(%q: index, %k: index):
+        // CHECK: tile.load_cell buffer 10(head = query) cells(64, 1) diagonal noncausal at(%{{.*}}, %{{.*}}) of %[[ITEM]] : f64
+        %a = tile.load_cell buffer 10 (head = query) cells (64, 1) diagonal noncausal at (%q, %k) of %item : f64
+        %zero = arith.constant 0.0 : f64
+        %r = arith.cmpf ogt, %a, %zero : f64
+        tile.yield %r : i1
+      } : !tile.fragment<1x1xi1>
+      tile.store_cell %any at %visit to buffer 12 : !tile.fragment<1x1xi1>
+      tile.yield
+    }
+  }
+}
+
+// CHECK-LABEL: tile.program @means
+tile.program @means attributes {
+    problem = #problem, schedule = #tile.schedule<rows = 64, keys = 128>,
+    items = #tile.items<head = kv, axis = keys>} {
+  // CHECK: tile.for_each_work_item %[[ITEM:.*]] {
+  tile.for_each_work_item %item {
+    %first = arith.constant 64 : index
+    // CHECK: tile.reduce_cells mean of %[[ITEM]] to buffer 0(head = kv) cells(0, 128) elements 128 accumulators 1 {
+    tile.reduce_cells mean of %item to buffer 0 (head = kv) cells (0, 128) elements 128 accumulators 1 {
+      // CHECK: tile.contribute of %[[ITEM]] cells(0, 1) elements 128 where {
+      tile.contribute of %item cells (0, 1) elements 128 where {
+      ^bb0(%q: index, %k: index, %i: index):
+        // CHECK: tile.load_element keys of %[[ITEM]] at(%{{.*}}, %{{.*}}) : f32
+        %x = tile.load_element keys of %item at (%k, %i) : f32
+        // CHECK: tile.load_cell input 0(head = kv) cells(0, 64) at(%{{.*}}, %{{.*}}) element %{{.*}} of %[[ITEM]] : f32
+        %y = tile.load_cell input 0 (head = kv) cells (0, 64) at (%q, %k) element %i of %item : f32
+        %z = arith.addf %x, %y : f32
+        tile.yield %z : f32
+      }
+    }
+    tile.reduce_cells var of %item to buffer 2 (head = kv) cells (0, 128) accumulators 3 {
+      // CHECK: tile.for_each_head %[[HEAD:.*]] of %[[ITEM]] {
+      tile.for_each_head %head of %item {
+        // CHECK: tile.for_each_row_tile %[[TILE:.*]] of %[[HEAD]] rows 64 from %{{.*}} {
+        tile.for_each_row_tile %tile of %head rows 64 from %first {
+          // CHECK: tile.contribute of %[[TILE]] cells(1, 1) where {
+          tile.contribute of %tile cells (1, 1) where {
+          ^bb0(%q: index, %k: index):
+            // CHECK: tile.reduce_elements sum 128 {
+            %s = tile.reduce_elements sum 128 {
+            ^bb0(%i: index):
+              // CHECK: tile.load_element queries of %[[TILE]] at(%{{.*}}, %{{.*}}) : f32
+              %a = tile.load_element queries of %tile at (%q, %i) : f32
+              %b = tile.load_element keys of %tile at (%k, %i) : f32
+              %ab = arith.mulf %a, %b : f32
+              tile.yield %ab : f32
+            // CHECK: } : f32
+            } : f32
+            tile.yield %s : f32
+          }
+        }
+      }
+    }
+  }
+}

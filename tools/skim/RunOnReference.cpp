@@ -32,6 +32,8 @@ double elementAt(const TensorView &view, int64_t index) {
     return static_cast<const int32_t *>(view.data)[index];
   case DType::I64:
     return static_cast<double>(static_cast<const int64_t *>(view.data)[index]);
+  case DType::F64:
+    return static_cast<const double *>(view.data)[index];
   }
   return 0;
 }

@@ -153,7 +153,7 @@ static LogicalResult lowerProgram(tile::ProgramOp program) {
   Code code = Code::before(program);
   Type pointer = code.pointerType(), i64 = code.getI64Type();
   auto function = func::FuncOp::create(code, program.getSymName(),
-                                       code.getFunctionType({pointer, pointer, i64, i64}, {}));
+                                       code.getFunctionType({pointer, pointer, i64, i64, i64}, {}));
   setKernelInfo(function, info);
   code.setInsertionPointToStart(function.addEntryBlock());
   Value arguments = function.getArgument(0), items = function.getArgument(1);

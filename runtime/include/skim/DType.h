@@ -15,12 +15,13 @@ enum class DType : uint8_t {
   U8,   ///< also a bool: 0 or not 0
   I32,
   I64,
+  F64, ///< IEEE binary64: workspace buffers alone
 };
 
 /// Bytes of one element.
 int64_t dtypeSize(DType dtype);
 
-/// "f32", "f16", "bf16", "u8", "i32", "i64".
+/// "f32", "f16", "bf16", "u8", "i32", "i64", "f64".
 const char *dtypeName(DType dtype);
 std::optional<DType> parseDType(std::string_view name);
 

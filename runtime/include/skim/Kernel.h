@@ -24,7 +24,7 @@ namespace skim {
 struct LaunchPlan;
 struct WorkspaceLayout;
 
-/// What a kernel needs for batches of one shape. It depends on the shape alone,
+/// What a kernel needs for batches of one shape. It depends on the shape and the number of workers,
 /// never on lengths, parameters or contents. Cheap to copy; keeps what it refers to alive.
 class Plan {
 public:
@@ -73,8 +73,10 @@ public:
 
   const LaunchPlan &launchPlan() const { return *plan_; }
 
-  /// Sizes the workspace for batches within `shape`. Fails when a size overflows.
-  Expected<Plan> plan(const BatchShape &shape) const;
+  /// Sizes the workspace for batches within `shape` and runs on up to `workers` threads (0: as
+  /// many as the process's shared pool has, at most 4096). A kernel that needs scratch for each
+  /// thread runs on no more. Fails when a size overflows.
+  Expected<Plan> plan(const BatchShape &shape, int64_t workers = 0) const;
 
   /// Checks all arguments, then computes `out` and, where given, `lse`. Nothing is written when an
   /// argument is refused. Allocates nothing on success. `DataOutOfRange` comes after a

@@ -15,6 +15,8 @@ namespace skim {
 /// parallel sections then follow one another.
 class ThreadPool {
 public:
+  static constexpr int64_t kMaxThreads = 4096;
+
   /// `threads` from 1 to 4096; 0 takes one a core.
   static Expected<ThreadPool> create(int64_t threads = 0);
 
@@ -23,10 +25,11 @@ public:
 
   int64_t threads() const { return threads_; }
 
-  using Chunk = void (*)(void *context, int64_t first, int64_t count);
+  using Chunk = void (*)(void *context, int64_t worker, int64_t first, int64_t count);
 
   /// Calls `chunk` until [0, count) is covered, each number once, low numbers first, in
   /// chunks that idle threads take as they come, on at most `threads` threads (0: all).
+  /// Calls at one time have different `worker` numbers, from 0 to the number of threads - 1.
   /// Returns when all calls have. Allocates nothing.
   void forEachChunk(int64_t count, int64_t threads, Chunk chunk, void *context) const;
 

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SKIM_ABI_VERSION 1u
+#define SKIM_ABI_VERSION 2u
 
 /* Rows of one operand: element (token, head, i) lies at
  * data + (token * token_stride + head * head_stride + i) elements. */
@@ -118,9 +118,11 @@ typedef struct skim_kernel_args {
 } skim_kernel_args;
 
 /* A kernel on the CPU: runs items[first] to items[first + count - 1]. The statistics of
- * items[i] go to args->statistics[i]. Safe to call from many threads on disjoint items. */
+ * items[i] go to args->statistics[i]. Safe to call from many threads on disjoint items, each
+ * with a `worker` of its own: slice `worker` of the first axis of the launch plan's buffers of
+ * workers is the call's scratch. */
 typedef void (*skim_cpu_kernel)(const skim_kernel_args *args, const skim_work_item *items,
-                                int64_t first, int64_t count);
+                                int64_t first, int64_t count, int64_t worker);
 
 #ifdef __cplusplus
 }

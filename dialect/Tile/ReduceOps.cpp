@@ -1,0 +1,179 @@
+// Constraints of reductions: into panels, into cells of buffers, over elements.
+#include "dialect/Tile/ProgramOps.h"
+
+using namespace mlir;
+using namespace skim::tile;
+
+/// The one contribution in the innermost place of a reduction's body, or null with an error.
+static ContributeOp findContribution(Operation *op, Region &body, bool overRowTiles) {
+  Block *block = &body.front();
+  bool heads = false, tiles = false;
+  while (true) {
+    ContributeOp contribution;
+    Block *inner = nullptr;
+    for (Operation &inside : *block) {
+      bool isHeads = isa<ForEachHeadOp>(inside), isTiles = isa<ForEachRowTileOp>(inside);
+      if (!isHeads && !isTiles && !isa<ContributeOp>(inside))
+        continue;
+      if (contribution || inner || (isHeads && (heads || tiles)) ||
+          (isTiles && (tiles || !overRowTiles))) {
+        inside.emitOpError() << "cannot stand here in a '" << op->getName() << "'";
+        return {};
+      }
+      contribution = dyn_cast<ContributeOp>(inside);
+      if (!contribution)
+        inner = &inside.getRegion(0).front();
+      heads |= isHeads;
+      tiles |= isTiles;
+    }
+    if (!inner) {
+      if (!contribution)
+        op->emitOpError() << "expected one 'tile.contribute' in its body";
+      return contribution;
+    }
+    block = inner;
+  }
+}
+
+/// Whether cells of `cell` positions make up cells of `coarse` positions.
+static bool refines(int64_t cell, int64_t coarse, bool equal) {
+  if (equal)
+    return cell == coarse;
+  return coarse == 0 || (cell > 0 && coarse % cell == 0);
+}
+
+static LogicalResult requireCells(Operation *op, ContributeOp contribution, int64_t queryCell,
+                                  int64_t keyCell, bool equal) {
+  auto query = static_cast<int64_t>(contribution.getQueryCell());
+  auto key = static_cast<int64_t>(contribution.getKeyCell());
+  if (refines(query, queryCell, equal) && refines(key, keyCell, equal))
+    return success();
+  return contribution.emitOpError()
+         << "expected cells that " << (equal ? "equal" : "refine") << " (" << queryCell << ", "
+         << keyCell << ") but got (" << query << ", " << key << ")";
+}
+
+static LogicalResult requireYield(ContributeOp contribution, Type element) {
+  Type yielded = contribution.getBody().front().getTerminator()->getOperand(0).getType();
+  // contribute_c1
+  if (yielded == element)
+    return success();
+  return contribution.emitOpError()
+         << "expected its region to yield " << element << " but got " << yielded;
+}
+
+LogicalResult ReducePanelOp::verify() {
+  // reduce_panel_c3
+  if (getKind().has_value() != getAccumulators().has_value())
+    return emitOpError() << "expected 'accumulators' with a kind, and without none";
+  // reduce_panel_c4
+  PanelType panel = getPanel().getType();
+  if (!panel.getElement().isF32() && !panel.getElement().isF64())
+    return emitOpError() << "expected a panel of f32 or f64 but got " << panel;
+  return requirePanelRows(*this, getItem(), panel);
+}
+
+LogicalResult ReducePanelOp::verifyRegions() {
+  // reduce_panel_c1
+  ContributeOp contribution = findContribution(*this, getBody(), /*overRowTiles=*/false);
+  if (!contribution)
+    return failure();
+  // reduce_panel_c2
+  bool copies = !getKind();
+  if (copies && contribution->getParentOp() != *this)
+    return emitOpError() << "expected a kind where query heads are joined";
+  PanelType panel = getPanel().getType();
+  if (contribution.getDiagonal() || contribution.getElements())
+    return contribution.emitOpError() << "expected no distances and no elements in a panel";
+  if (panel.getElements() > 0 && contribution.getKeyCell() != 0)
+    return contribution.emitOpError() << "expected no key axis with element columns but got cells "
+                                      << "of " << contribution.getKeyCell() << " keys";
+  if (failed(requireCells(*this, contribution, panel.getQuery(), panel.getKey(), copies)))
+    return failure();
+  return requireYield(contribution, panel.getElement());
+}
+
+LogicalResult ReduceCellsOp::verify() {
+  // reduce_cells_c4
+  if (getKind() && !getAccumulators())
+    return emitOpError() << "expected 'accumulators' with a kind";
+  // reduce_cells_c5
+  if (failed(requireHead(*this, getItem(), getHead(), "a buffer with heads")))
+    return failure();
+  std::optional<ItemShape> shape = itemShape(getItem());
+  auto queryCell = static_cast<int64_t>(getQueryCell()),
+       keyCell = static_cast<int64_t>(getKeyCell());
+  if (shape && ((queryCell > 0 && shape->rows % queryCell != 0) ||
+                (keyCell > 0 && shape->keys % keyCell != 0)))
+    return emitOpError() << "expected cells that divide the item's tiles of " << shape->rows
+                         << " rows and " << shape->keys << " keys but got (" << queryCell << ", "
+                         << keyCell << ")";
+  // reduce_cells_c6
+  if (shape && ((shape->rows > 0 && queryCell == 0) ||
+                (shape->keys > 0 && (keyCell == 0 || getDiagonal())) || shape->head != getHead()))
+    return emitOpError() << "expected a cell to belong to one item, but items run along an axis "
+                            "that the buffer does not have";
+  return success();
+}
+
+LogicalResult ReduceCellsOp::verifyRegions() {
+  // reduce_cells_c1
+  ContributeOp contribution = findContribution(*this, getBody(), /*overRowTiles=*/true);
+  if (!contribution)
+    return failure();
+  // reduce_cells_c2
+  bool copies = !getKind();
+  auto queryCell = static_cast<int64_t>(getQueryCell()),
+       keyCell = static_cast<int64_t>(getKeyCell());
+  if (failed(requireCells(*this, contribution, queryCell, keyCell, copies && !getDiagonal())))
+    return failure();
+  if (contribution.getElements() != getElements())
+    return contribution.emitOpError() << "expected the elements of the result";
+  // reduce_cells_c3
+  if (contribution.getDiagonal() && !getDiagonal())
+    return contribution.emitOpError() << "expected distances in a result over distances alone";
+  bool single = contribution.getQueryCell() == 1 && contribution.getKeyCell() == 1;
+  if (getDiagonal() && (keyCell != 1 || (!contribution.getDiagonal() && (!single || copies))))
+    return contribution.emitOpError()
+           << "expected a reduction of single pairs, or distances, into cells of one distance";
+  Type yielded = contribution.getBody().front().getTerminator()->getOperand(0).getType();
+  if (getElements() && !yielded.isF32())
+    return contribution.emitOpError() << "expected elements of f32 but got " << yielded;
+  return success();
+}
+
+LogicalResult ContributeOp::verify() {
+  // contribute_c3
+  Operation *op = (*this)->getParentOp();
+  while (op && isa<ForEachHeadOp, ForEachRowTileOp>(op))
+    op = op->getParentOp();
+  if (!isa_and_nonnull<ReducePanelOp, ReduceCellsOp>(op))
+    return emitOpError() << "expected to stand in a 'tile.reduce_panel' or 'tile.reduce_cells'";
+  // contribute_c4
+  if (getDiagonal() && getKeyCell() != 1)
+    return emitOpError() << "expected distances of one key but got cells of " << getKeyCell();
+  return success();
+}
+
+LogicalResult ContributeOp::verifyRegions() {
+  // contribute_c1, contribute_c2
+  Type index = IndexType::get(getContext()), yielded = Float32Type::get(getContext());
+  Operation *last = getBody().front().getTerminator();
+  if (last->getNumOperands() == 1 && last->getOperand(0).getType().isF64())
+    yielded = Float64Type::get(getContext());
+  SmallVector<Type, 3> arguments(getElements() ? 3 : 2, index);
+  return verifyScalarRegion(getBody(), arguments, yielded);
+}
+
+LogicalResult ReduceElementsOp::verify() {
+  // reduce_elements_c1
+  if (getKind() == Reduction::Sum || getKind() == Reduction::Max)
+    return success();
+  return emitOpError() << "expected sum or max but got " << stringifyReduction(getKind());
+}
+
+LogicalResult ReduceElementsOp::verifyRegions() {
+  // reduce_elements_c1, reduce_elements_c2
+  return verifyScalarRegion(getBody(), IndexType::get(getContext()),
+                            Float32Type::get(getContext()));
+}
