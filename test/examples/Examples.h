@@ -27,7 +27,9 @@ struct Example {
 };
 
 /// For the messages of tests.
-inline void PrintTo(const Example &example, std::ostream *os) { *os << example.name; }
+inline std::ostream &operator<<(std::ostream &os, const Example &example) {
+  return os << example.name;
+}
 
 const std::vector<Example> &allExamples();
 

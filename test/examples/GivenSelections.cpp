@@ -86,7 +86,8 @@ Relation blockList(const Prompt &prompt) {
   return relationOf(prompt, [&](int64_t head, int64_t, int64_t q, int64_t k) {
     bool listed = k > q - 64;
     for (int64_t i = 0; i < prompt.extents.at("blocks").at(2); ++i)
-      listed |= prompt.input("blocks", prompt.kvHeadOf(head), q / 64 - first, i) == double(k / 64);
+      listed |= k / 64 == static_cast<int64_t>(
+                              prompt.input("blocks", prompt.kvHeadOf(head), q / 64 - first, i));
     return sure(listed);
   });
 }
