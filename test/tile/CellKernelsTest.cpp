@@ -110,7 +110,7 @@ TEST_P(CellKernels, CoverOfASetThatIsNotAnInterval) {
       skim_kernel_args args = batch.arguments();
       args.buffers = &buffer;
       auto work = items(shape, 1, rows, 0);
-      lookup(*jit, "kernel")(&args, work.data(), 0, static_cast<int64_t>(work.size()));
+      lookup(*jit, "kernel")(&args, work.data(), 0, static_cast<int64_t>(work.size()), 0);
       Cells<uint8_t> expected(4, 1, 200, 8);
       for (int64_t request = 0; request < 4; ++request) {
         int64_t base = batch.base(request), kv = shape.requests[request].kv;
@@ -148,7 +148,7 @@ TEST_P(CellKernels, K8ListEntries) {
     args.inputs = inputs;
     args.buffers = &buffer;
     auto work = items(shape, 2, 64, 0);
-    lookup(*jit, "kernel")(&args, work.data(), 0, static_cast<int64_t>(work.size()));
+    lookup(*jit, "kernel")(&args, work.data(), 0, static_cast<int64_t>(work.size()), 0);
   };
   Cells<uint8_t> map(2, 2, 3, 7), expected(2, 2, 3, 7);
   expected.at(0, 1, 2, 0) = expected.at(0, 1, 2, 3) = expected.at(0, 1, 2, 6) = 1;
@@ -193,7 +193,7 @@ TEST_P(CellKernels, SelectsByScore) {
     args.inputs = &input;
     args.buffers = buffers;
     auto work = items(shape, 2, 0, 0);
-    lookup(*jit, "kernel")(&args, work.data(), 0, static_cast<int64_t>(work.size()));
+    lookup(*jit, "kernel")(&args, work.data(), 0, static_cast<int64_t>(work.size()), 0);
     for (int64_t request = 0; request < 2; ++request)
       for (int64_t head = 0; head < 2; ++head) {
         int64_t kv = shape.requests[request].kv;
@@ -242,7 +242,7 @@ struct Means {
     skim_buffer buffers[] = {keys.view(shape.headDim), values.view(shape.valueDim)};
     args.buffers = buffers;
     auto work = items(shape, shape.kvHeads, 0, block);
-    lookup(*jit, "kernel")(&args, work.data(), 0, static_cast<int64_t>(work.size()));
+    lookup(*jit, "kernel")(&args, work.data(), 0, static_cast<int64_t>(work.size()), 0);
   }
 
   Cells<float> keys, values;
