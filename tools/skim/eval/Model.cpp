@@ -22,7 +22,7 @@ void forEachChunk(const ThreadPool &pool, int64_t threads, int64_t rows, const B
   } context{body, rows};
   pool.forEachChunk(
       llvm::divideCeilSigned(rows, chunkRows), threads,
-      [](void *opaque, int64_t first, int64_t count) {
+      [](void *opaque, int64_t, int64_t first, int64_t count) {
         const auto &context = *static_cast<const Context *>(opaque);
         for (int64_t chunk = first; chunk < first + count; ++chunk) {
           int64_t start = chunk * chunkRows;
