@@ -42,7 +42,10 @@ struct Axis {
   double least, most;
   bool isLogarithmic;
 
+  bool ends(double value) const { return value > most; }
+  /// From 0 to 1: what lies beyond the axis stands at its end.
   double share(double value) const {
+    value = std::clamp(value, least, most);
     if (isLogarithmic)
       return std::log(value / least) / std::log(most / least);
     return (value - least) / (most - least);
@@ -64,8 +67,8 @@ struct Plane {
 
 std::string percent(double share) {
   double value = share * 100;
-  return value < 1 ? llvm::formatv("{0:F1} %", value).str()
-                   : llvm::formatv("{0:F0} %", value).str();
+  return value > 0 && value < 1 ? llvm::formatv("{0:F1} %", value).str()
+                                : llvm::formatv("{0:F0} %", value).str();
 }
 
 /// 1, 2 and 5 times powers of ten within the axis.
@@ -79,7 +82,8 @@ std::vector<double> densityTicks(const Axis &axis) {
   return ticks;
 }
 
-/// The axis over all values with some room, and round ticks on it.
+/// The axis over all values with some room, and round ticks on it. It ends a bit above dense
+/// attention: what is worse would press all else together.
 Axis bitsAxis(const FrontierPicture &picture, std::vector<double> &ticks) {
   double least = picture.dense ? picture.dense->bitsPerByte : INFINITY;
   double most = picture.dense ? picture.dense->bitsPerByte : -INFINITY;
@@ -88,6 +92,10 @@ Axis bitsAxis(const FrontierPicture &picture, std::vector<double> &ticks) {
       least = std::min(least, point.bitsPerByte);
       most = std::max(most, point.bitsPerByte);
     }
+  if (least > most)
+    least = most = 0; // nothing ran
+  if (picture.dense)
+    most = std::min(most, picture.dense->bitsPerByte + 0.6);
   double room = std::max((most - least) * 0.06, 0.01);
   Axis axis{least - room, most + room, /*isLogarithmic=*/false};
   double step = std::pow(10, std::floor(std::log10(axis.most - axis.least)));
@@ -138,8 +146,11 @@ void drawSeries(Canvas &canvas, const Plane &plane, const FrontierSeries &series
   canvas.polyline(dots, seriesColours[number % colours], 1.6);
   for (size_t i = 0; i < dots.size(); ++i) {
     drawMark(canvas, number, dots[i]);
-    if (!series.points[i].label.empty())
-      canvas.text(dots[i].x + 6, dots[i].y + 11, series.points[i].label, {8, faintInk});
+    std::string label = series.points[i].label;
+    if (double value = series.points[i].*plane.value; plane.vertical.ends(value))
+      label += llvm::formatv("{0}at {1:F2}", label.empty() ? "" : ", ", value);
+    if (!label.empty())
+      canvas.text(dots[i].x + 6, dots[i].y + 11, label, {8, faintInk});
   }
 }
 

@@ -39,6 +39,12 @@ std::string massText(const AttentionSetup &setup, int64_t context) {
                        context);
 }
 
+std::string promptsText(const ReportHead &head, size_t prompts) {
+  return llvm::formatv("{0} prompt{1} of {2} tokens, {3} key/value pair{4} in each", prompts,
+                       prompts == 1 ? "" : "s", head.context, head.pairs,
+                       head.pairs == 1 ? "" : "s");
+}
+
 void printRow(llvm::raw_ostream &os, size_t width, const std::string &name,
               const PointResult &result, bool withMass) {
   os << llvm::left_justify(name, width) << "  ";
@@ -104,9 +110,7 @@ llvm::Error drawFrontier(llvm::StringRef path, const ReportHead &head, llvm::Arr
   };
   FrontierPicture picture;
   picture.title = "What patterns keep, and what the model still finds";
-  picture.subtitle = llvm::formatv(
-      "{0} prompt{1} of {2} tokens, {3} key/value pairs each", measurement.prompts.size(),
-      measurement.prompts.size() == 1 ? "" : "s", head.context, head.pairs);
+  picture.subtitle = promptsText(head, measurement.prompts.size());
   if (measurement.dense)
     picture.dense = place(*measurement.dense, "");
   const PatternSource *last = nullptr;
@@ -124,12 +128,10 @@ llvm::Error drawFrontier(llvm::StringRef path, const ReportHead &head, llvm::Arr
 void printTable(llvm::raw_ostream &os, const ReportHead &head, llvm::ArrayRef<Point> points,
                 const Measurement &measurement) {
   bool withMass = head.setup.massRows > 0;
-  os << llvm::formatv(
-      "{0} prompt{1} of {2} tokens, {3} pairs each, seed {4}; {5} on {6}, kept mass "
-      "{7}\n",
-      measurement.prompts.size(), measurement.prompts.size() == 1 ? "" : "s", head.context,
-      head.pairs, head.seed, dtypeName(head.setup.dtype), deviceName(head.setup),
-      massText(head.setup, head.context));
+  os << promptsText(head, measurement.prompts.size())
+     << llvm::formatv(", seed {0}; {1} on {2}, kept mass {3}\n", head.seed,
+                      dtypeName(head.setup.dtype), deviceName(head.setup),
+                      massText(head.setup, head.context));
   if (std::string parts = denseParts(head.setup); !parts.empty())
     os << "dense: " << parts << '\n';
   size_t width = 7;
