@@ -46,10 +46,8 @@ Expected<Timing> TimedPattern::run(int64_t tokens, const Parameters &parameters)
   if (!plan)
     return plan.status();
   const size_t bytes = plan->workspaceBytes();
-  memory.resize(std::max(memory.size(), bytes + Plan::kWorkspaceAlignment));
-  void *start = memory.data();
-  size_t room = memory.size();
-  std::align(Plan::kWorkspaceAlignment, bytes, start, room);
+  if (!workspace || workspace->span().size() < bytes)
+    workspace.emplace(bytes);
 
   std::vector<double> kernelSeconds(kernel.launchPlan().kernels.size());
   RunOptions options;
@@ -57,8 +55,7 @@ Expected<Timing> TimedPattern::run(int64_t tokens, const Parameters &parameters)
   options.statistics = &statistics_;
   options.kernelSeconds = kernelSeconds;
   auto before = std::chrono::steady_clock::now();
-  Status status =
-      kernel.run(*plan, operands, parameters, {static_cast<std::byte *>(start), bytes}, options);
+  Status status = kernel.run(*plan, operands, parameters, workspace->span(), options);
   Timing timing;
   timing.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   // The attention is the last kernel; what comes before decides what it visits.

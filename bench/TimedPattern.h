@@ -5,8 +5,10 @@
 #include "bench/Workload.h"
 
 #include <skim/Kernel.h>
+#include <skim/WorkspaceMemory.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,7 +57,7 @@ private:
   Kernel kernel;
   Workload *workload;
   const ThreadPool *pool;
-  std::vector<std::byte> memory;
+  std::optional<WorkspaceMemory> workspace;
   std::vector<float> out;
   skim_statistics statistics_ = {};
 };

@@ -158,7 +158,7 @@ public:
   }
 
 private:
-  Status refused() { return invalid(messages()); }
+  Status refused() { return {StatusCode::InvalidPattern, messages()}; }
   Status failedToLower(llvm::Error error) {
     return {StatusCode::Unsupported, messages() + llvm::toString(std::move(error))};
   }

@@ -99,7 +99,9 @@ MapPtr Evaluator::evaluateName(const NameExpr &name, Scope &scope) {
     heads.reserve(request.headCount(axis));
     for (int64_t i = 0; i < request.headCount(axis); ++i)
       heads.push_back(i);
-    return std::make_shared<UniformMap>(request, axis, Element::Index, std::move(heads));
+    auto map = std::make_shared<UniformMap>(request, axis, Element::Index, std::move(heads));
+    map->checkedAtLaunch = true;
+    return map;
   };
   if (name.name == "q" || name.name == "k")
     return std::make_shared<PositionMap>(request, name.name == "q", 1);
@@ -113,8 +115,12 @@ MapPtr Evaluator::evaluateName(const NameExpr &name, Scope &scope) {
     return scores();
   if (name.name == "q_len" || name.name == "kv_len")
     return uniform(Element::Index, name.name == "q_len" ? request.qLen : request.kvLen);
-  if (name.name == "layer")
-    return uniform(Element::Index, problem.layer);
+  if (name.name == "layer") {
+    auto map = std::make_shared<UniformMap>(request, HeadAxis::None, Element::Index,
+                                            std::vector<double>{double(problem.layer)});
+    map->checkedAtLaunch = true;
+    return map;
+  }
   if (name.name == "head" || name.name == "kv_head")
     return perHead(name.name == "head" ? HeadAxis::Head : HeadAxis::KvHead);
   return fail(name.range, "unknown name '" + name.name + "'");
@@ -202,8 +208,7 @@ MapPtr Evaluator::evaluateBinary(const BinaryExpr &binary, Scope &scope) {
   if (combinesSets)
     return std::make_shared<BinaryMap>(op, lhs, rhs, refine(lhs->axes, rhs->axes));
 
-  bool comparesTruth = (op == Binary::Eq || op == Binary::Ne) && isSet(*lhs) && isSet(*rhs);
-  if ((isSet(*lhs) || isSet(*rhs)) && !comparesTruth)
+  if (isSet(*lhs) || isSet(*rhs))
     return fail(binary.range, "expected numbers but got a truth value");
   bool vectors = lhs->element == Element::Vec || rhs->element == Element::Vec;
   if (vectors && op >= Binary::Lt)
@@ -284,8 +289,7 @@ MapPtr Evaluator::evaluateMatch(const MatchExpr &match, Scope &scope) {
     double label = selector->row(head, 0).front();
     if (MatchMap::find(arms, label))
       continue;
-    // A host sees its values before the launch; a device can only tell.
-    if (!selector->fromInput)
+    if (selector->checkedAtLaunch || selector->constant)
       return fail(match.range, llvm::formatv("'match' lists no value {0:F0}", label));
     status.unlistedLabel |= request.qLen != 0; // Nobody asks for a request without rows.
   }

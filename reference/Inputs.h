@@ -7,6 +7,7 @@
 #include "reference/Map.h"
 #include "reference/Problem.h"
 
+#include <optional>
 #include <string>
 
 namespace skim::reference {
@@ -45,12 +46,19 @@ public:
   ListMap(const Request &request, Axes axes, const InputValue &entries, InputLayout layout,
           const InputValue *counts, InputLayout countLayout);
 
-  /// Whether some entry or count of this request lies outside its axis.
-  bool hasOutOfRange() const;
+  /// The first entry or count of this request that lies outside its axis.
+  struct OutOfRange {
+    bool isCount;
+    std::string text; ///< What was expected and what is there.
+  };
+  std::optional<OutOfRange> findOutOfRange() const;
 
 private:
   void compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const override;
-  llvm::ArrayRef<double> entriesOf(int64_t head, int64_t query, bool &outOfRange) const;
+  /// Of one row; the whole capacity where there are no counts.
+  double countOf(int64_t head, int64_t query) const;
+  /// None where the count lies outside its range.
+  llvm::ArrayRef<double> entriesOf(int64_t head, int64_t query) const;
   const InputValue &entries;
   InputLayout layout;
   const InputValue *counts;

@@ -8,7 +8,6 @@ namespace skim::reference {
 
 void Map::use(const Map &operand) {
   scored |= operand.scored;
-  fromInput |= operand.fromInput;
   depth = std::max(depth, operand.depth + 1);
 }
 

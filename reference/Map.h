@@ -52,12 +52,12 @@ public:
   bool scored = false;
   /// Holds fp8 numbers, whose products are summed with fewer bits (rule 9).
   bool isFp8 = false;
-  /// Read from an input, which a device may hold (rules 14 and 15).
-  bool fromInput = false;
   /// Made of `q`, `k` and index values alone: known at every granularity.
   bool positional = false;
   /// A number of the pattern's text, or made of such alone.
   bool constant = false;
+  /// A value that a launch checks: a parameter, `layer` or the number of a head (rule 14).
+  bool checkedAtLaunch = false;
   int64_t depth = 1; ///< Of the expression, which bounds recursion.
 
 protected:

@@ -127,6 +127,7 @@ MapPtr Evaluator::parameterValue(const Parameter &parameter, llvm::ArrayRef<doub
   auto map = std::make_shared<UniformMap>(request, perHead ? HeadAxis::Head : HeadAxis::None,
                                           element, std::move(converted));
   map->constant = parameter.isConstexpr;
+  map->checkedAtLaunch = true;
   return map;
 }
 
@@ -371,8 +372,12 @@ MapPtr Evaluator::bindInput(const Item &item, Scope &scope) {
       return fail(item.nameRange, "input '" + item.name + "_counts': " + wrong);
   }
   auto list = std::make_shared<ListMap>(request, *axes, value, layout, counts, countLayout);
-  if (request.qLen != 0)
-    status.indexOutOfRange |= list->hasOutOfRange();
+  if (std::optional<ListMap::OutOfRange> found = list->findOutOfRange();
+      found && !status.indexOutOfRange) {
+    status.indexOutOfRange = true;
+    status.outOfRange =
+        "input '" + item.name + (found->isCount ? "_counts" : "") + "': " + found->text;
+  }
   return list;
 }
 

@@ -70,6 +70,7 @@ struct Result {
   std::vector<std::vector<std::vector<int64_t>>> compacted;
 
   bool indexOutOfRange = false; ///< Some list entry or count lay outside its axis (rule 15).
+  std::string outOfRange;       ///< Which one, of which input and request; the first.
   bool unlistedLabel = false;   ///< A `match` on an input met a value that no arm lists (rule 14).
 
   /// Rule 9, where asked for: like `kept`, 1 where a target's own scores may decide otherwise.

@@ -100,7 +100,8 @@ Status bindInput(const InputDescription &input, const Signature &signature,
   const bool isVector = input.element == InputElement::Vector;
   if (Status status = checkTensor(name, tensor, elementType(input.element),
                                   std::span(axes.rules).first(axes.count),
-                                  isVector ? StrideRule::LastDense : StrideRule::Any);
+                                  isVector ? StrideRule::LastDense : StrideRule::Any,
+                                  input.element == InputElement::Bool ? "bool (uint8)" : nullptr);
       !status)
     return status;
 

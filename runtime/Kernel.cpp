@@ -3,6 +3,7 @@
 #include "runtime/InputBinding.h"
 #include "runtime/LaunchPlan.h"
 #include "runtime/OperandBinding.h"
+#include "runtime/OutOfRange.h"
 #include "runtime/ParameterBinding.h"
 #include "runtime/TensorCheck.h"
 #include "runtime/WorkItems.h"
@@ -109,14 +110,19 @@ Status checkLayer(const LaunchPlan &plan, int64_t layer) {
                         std::to_string(layer));
 }
 
-Status stickyStatus(int32_t bits) {
+Status stickyStatus(const LaunchPlan &plan, const BatchLengths &lengths,
+                    const skim_kernel_args &args) {
+  const int32_t bits = *args.status;
   std::string message;
-  const auto append = [&](int32_t bit, const char *text) {
-    if (bits & bit)
-      message += (message.empty() ? "" : "; ") + std::string(text);
+  const auto append = [&](const std::string &text) {
+    message += (message.empty() ? "" : "; ") + text;
   };
-  append(SKIM_STATUS_INDEX_OUT_OF_RANGE, "an index in an input lies outside its axis");
-  append(SKIM_STATUS_UNLISTED_LABEL, "a value in an input is not a label of the pattern's match");
+  if (bits & SKIM_STATUS_INDEX_OUT_OF_RANGE) {
+    const std::string found = describeOutOfRange(plan, lengths, args.inputs);
+    append(found.empty() ? "an index in an input lies outside its axis" : found);
+  }
+  if (bits & SKIM_STATUS_UNLISTED_LABEL)
+    append("a value is not a label of the pattern's match");
   return message.empty() ? Status::ok() : Status(StatusCode::DataOutOfRange, std::move(message));
 }
 
@@ -277,7 +283,7 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
   }
   if (options.statistics)
     *options.statistics = sum;
-  return stickyStatus(*args.status);
+  return stickyStatus(*plan_, *lengths, args);
 }
 
 } // namespace skim

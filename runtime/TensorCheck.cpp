@@ -36,8 +36,8 @@ bool byteExtent(const TensorView &view, ByteExtent &extent) {
          !__builtin_add_overflow(address, extent.high, &end);
 }
 
-std::string describeRule(DType dtype, std::span<const AxisRule> axes) {
-  std::string text = std::string(dtypeName(dtype)) + "[";
+std::string describeRule(std::string_view type, std::span<const AxisRule> axes) {
+  std::string text = std::string(type) + "[";
   for (size_t i = 0; i < axes.size(); ++i) {
     text += i ? ", " : "";
     text += axes[i].extent < 0 ? axes[i].name : std::to_string(axes[i].extent);
@@ -80,9 +80,10 @@ std::string joinNumbers(std::span<const int64_t> numbers) {
 }
 
 Status checkTensor(const ArgumentName &argument, const TensorView &view, DType dtype,
-                   std::span<const AxisRule> axes, StrideRule strides) {
+                   std::span<const AxisRule> axes, StrideRule strides, const char *typeName) {
   if (!matches(view, dtype, axes))
-    return expectedButGot(argument, describeRule(dtype, axes), view.describe());
+    return expectedButGot(argument, describeRule(typeName ? typeName : dtypeName(dtype), axes),
+                          view.describe());
   if (view.isEmpty())
     return Status::ok();
 

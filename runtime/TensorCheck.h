@@ -52,8 +52,10 @@ enum class StrideRule : uint8_t {
 
 /// Checks that `view` is there and has this element type, rank, extents and strides, that its data
 /// is not null and aligned to its elements, and that all of its addresses fit in 64 bits.
+/// `typeName` stands for the element type in messages; null is the type's own name.
 Status checkTensor(const ArgumentName &argument, const TensorView &view, DType dtype,
-                   std::span<const AxisRule> axes, StrideRule strides);
+                   std::span<const AxisRule> axes, StrideRule strides,
+                   const char *typeName = nullptr);
 
 /// Checks that no two elements of a result share memory. Sufficient for every view made by slicing
 /// and transposing an array.

@@ -57,14 +57,7 @@ LogicalResult StoreCellOp::verify() {
   if (failed(requireItems(*this, ItemAxis::Queries, "storing cells")))
     return failure();
   // store_cell_c2
-  FragmentType type = getCells().getType();
-  auto program = (*this)->getParentOfType<ProgramOp>();
-  bool rowsFit =
-      type.getRows() == 1 || !program || type.getRows() == program.getSchedule().getRows();
-  if (type.getColumns() != 1 || !rowsFit || !type.getElement().isInteger(1))
-    return emitOpError() << "expected one column of i1 with 1 or all rows of the tile but got "
-                         << type;
-  return success();
+  return requireCells(*this, getCells().getType());
 }
 
 LogicalResult FinishOp::verify() {

@@ -122,3 +122,13 @@ LogicalResult ParameterOp::verify() {
     return requireHead(*this, getItem(), HeadKind::Query, "'per_head'");
   return success();
 }
+
+LogicalResult skim::tile::requireCells(Operation *op, FragmentType type) {
+  auto program = op->getParentOfType<ProgramOp>();
+  bool rowsFit =
+      type.getRows() == 1 || !program || type.getRows() == program.getSchedule().getRows();
+  if (type.getColumns() != 1 || !rowsFit || !type.getElement().isInteger(1))
+    return op->emitOpError() << "expected one column of i1 with 1 or all rows of the tile but got "
+                             << type;
+  return success();
+}

@@ -28,6 +28,9 @@ llvm::LogicalResult requireRows(mlir::Operation *op, mlir::Value item, llvm::Str
 /// The rows of `panel` are those of `item`.
 llvm::LogicalResult requirePanelRows(mlir::Operation *op, mlir::Value item, PanelType panel);
 
+/// Cells of a visit are one column of truth values, of the tile's rows or of one for all of them.
+llvm::LogicalResult requireCells(mlir::Operation *op, FragmentType type);
+
 } // namespace skim::tile
 
 #endif // SKIM_DIALECT_TILE_PROGRAMOPS_H

@@ -39,14 +39,7 @@ void skim::tile::printOptionalCells(OpAsmPrinter &printer, AnyOp, IntegerAttr qu
 
 LogicalResult AnyOp::verify() {
   // any_c3
-  FragmentType type = getCells().getType();
-  auto program = (*this)->getParentOfType<ProgramOp>();
-  bool rowsFit =
-      type.getRows() == 1 || !program || type.getRows() == program.getSchedule().getRows();
-  if (type.getColumns() != 1 || !rowsFit || !type.getElement().isInteger(1))
-    return emitOpError() << "expected one column of i1 with 1 or all rows of the tile but got "
-                         << type;
-  return success();
+  return requireCells(*this, getCells().getType());
 }
 
 LogicalResult AnyOp::verifyRegions() {

@@ -87,6 +87,20 @@ std::optional<AffineExpr> skim::getAffineForm(Value value, Symbols &symbols, Ind
   return getForm(value, symbols, bounds, left);
 }
 
+/// Takes the length of `expr` from `left`; false where that is not enough.
+static bool takeLength(AffineExpr expr, unsigned &left) {
+  if (left == 0)
+    return false;
+  --left;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  return !binary || (takeLength(binary.getLHS(), left) && takeLength(binary.getRHS(), left));
+}
+
+bool skim::isBearable(AffineExpr lhs, AffineExpr rhs) {
+  unsigned left = 4 * kLargestForm;
+  return takeLength(lhs, left) && takeLength(rhs, left);
+}
+
 bool skim::fitsIn64Bits(AffineExprKind kind, AffineExpr lhs, AffineExpr rhs, ValueRange symbols,
                         IndexBounds &bounds) {
   double lhsBound = bounds.of(lhs, symbols);

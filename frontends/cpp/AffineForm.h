@@ -21,6 +21,9 @@ using Symbols = llvm::SmallVector<mlir::Value>;
 std::optional<mlir::AffineExpr> getAffineForm(mlir::Value value, Symbols &symbols,
                                               ir::IndexBounds &bounds);
 
+/// Whether two expressions, written out, are short enough to be combined.
+bool isBearable(mlir::AffineExpr lhs, mlir::AffineExpr rhs);
+
 /// What an index may reach, so that sums of two stay within 64 bits.
 inline constexpr double kLargestBound = 0x1p62;
 

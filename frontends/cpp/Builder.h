@@ -218,6 +218,7 @@ private:
   Value fail(Location loc, const ir::RuleViolation &why);
 
   Value failTooLarge(Location loc);
+  Value failTooLong(Location loc);
 
   // `what` says in a report what was expected. Each returns null after a report, and for a null
   // value.

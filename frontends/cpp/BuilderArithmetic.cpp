@@ -18,8 +18,14 @@ Value PatternBuilder::failTooLarge(Location loc) {
               "positions and indices of a launch reach 2^31: use smaller factors");
 }
 
+Value PatternBuilder::failTooLong(Location loc) {
+  return fail(loc, "the index expression is too long once values that share parts are written out");
+}
+
 Value PatternBuilder::position(Location loc, AffineExprKind kind, AffineExpr lhs, AffineExpr rhs,
                                ArrayRef<Value> symbols) {
+  if (!isBearable(lhs, rhs))
+    return failTooLong(loc);
   if (!fitsIn64Bits(kind, lhs, rhs, symbols, bounds))
     return failTooLarge(loc);
   AffineExpr expr = getAffineBinaryOpExpr(kind, lhs, rhs);

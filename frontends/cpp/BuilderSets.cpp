@@ -82,6 +82,8 @@ Value PatternBuilder::compareAffine(Location loc, Comparison predicate, Value lh
   Symbols symbols;
   std::optional<AffineExpr> lhsForm = getAffineForm(lhs, symbols, bounds);
   std::optional<AffineExpr> rhsForm = getAffineForm(rhs, symbols, bounds);
+  if (!isBearable(*lhsForm, *rhsForm))
+    return failTooLong(loc);
   if (!fitsIn64Bits(AffineExprKind::Add, *lhsForm, *rhsForm, symbols, bounds))
     return failTooLarge(loc);
   // Integers: lhs < rhs says rhs - lhs - 1 >= 0.

@@ -98,10 +98,7 @@ ExprPtr Parser::parseAnd() {
   return lhs;
 }
 
-// not = "not" not | comparison
-ExprPtr Parser::parseNot() {
-  if (!token.is(TokenKind::KwNot))
-    return parseComparison();
+ExprPtr Parser::parsePrefix(UnaryOp op, ExprPtr (Parser::*parseOperand)()) {
   ++depth;
   llvm::scope_exit leave([&] { --depth; });
   if (depth > maxExprHeight) {
@@ -110,11 +107,17 @@ ExprPtr Parser::parseNot() {
   }
   llvm::SMLoc start = token.range.Start;
   advance();
-  ExprPtr operand = parseNot();
+  ExprPtr operand = (this->*parseOperand)();
   unsigned height = operand->height;
-  return bounded(std::make_unique<UnaryExpr>(llvm::SMRange(start, operand->range.End), UnaryOp::Not,
-                                             std::move(operand)),
-                 height);
+  return bounded(
+      std::make_unique<UnaryExpr>(llvm::SMRange(start, operand->range.End), op, std::move(operand)),
+      height);
+}
+
+// not = "not" not | comparison
+ExprPtr Parser::parseNot() {
+  return token.is(TokenKind::KwNot) ? parsePrefix(UnaryOp::Not, &Parser::parseNot)
+                                    : parseComparison();
 }
 
 // comparison = sum [ ( "<" | "<=" | ">" | ">=" | "==" | "!=" ) sum ]
@@ -163,21 +166,8 @@ ExprPtr Parser::parseTerm() {
 
 // unary = "-" unary | primary
 ExprPtr Parser::parseUnary() {
-  if (!token.is(TokenKind::Minus))
-    return parsePrimary();
-  ++depth;
-  llvm::scope_exit leave([&] { --depth; });
-  if (depth > maxExprHeight) {
-    error(Message::TooDeep, token.range, maxExprHeight);
-    return errorExpr();
-  }
-  llvm::SMLoc start = token.range.Start;
-  advance();
-  ExprPtr operand = parseUnary();
-  unsigned height = operand->height;
-  return bounded(std::make_unique<UnaryExpr>(llvm::SMRange(start, operand->range.End),
-                                             UnaryOp::Negate, std::move(operand)),
-                 height);
+  return token.is(TokenKind::Minus) ? parsePrefix(UnaryOp::Negate, &Parser::parseUnary)
+                                    : parsePrimary();
 }
 
 // primary = NUMBER | "true" | "false" | NAME | call | "(" expr { "," expr } ")" | match

@@ -37,6 +37,8 @@ private:
   ExprPtr parseSum();
   ExprPtr parseTerm();
   ExprPtr parseUnary();
+  /// An operator before its operand, at the operator.
+  ExprPtr parsePrefix(UnaryOp op, ExprPtr (Parser::*parseOperand)());
   ExprPtr parsePrimary();
   ExprPtr parseCall(const Token &callee);
   Argument parseArgument(llvm::StringRef &lastLabel);

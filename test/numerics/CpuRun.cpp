@@ -4,6 +4,8 @@
 #include "reference/Interpreter.h"
 #include "runtime/LaunchPlan.h"
 
+#include <skim/WorkspaceMemory.h>
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -11,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -161,11 +164,8 @@ void run(const Kernel &kernel, PreparedRun &prepared) {
     result.status = plan.status();
     return;
   }
-  std::vector<std::byte> memory(plan->workspaceBytes() + Plan::kWorkspaceAlignment,
-                                std::byte(0xff));
-  void *start = memory.data();
-  size_t space = memory.size();
-  std::align(Plan::kWorkspaceAlignment, plan->workspaceBytes(), start, space);
+  WorkspaceMemory workspace(plan->workspaceBytes());
+  std::ranges::fill(workspace.span(), std::byte(0xff));
   RunOptions options;
   options.threads = prepared.threads;
   options.statistics = &result.statistics;
@@ -175,8 +175,7 @@ void run(const Kernel &kernel, PreparedRun &prepared) {
                                           {result.heads, result.tokens, result.maxKvLen});
   }
   result.status =
-      kernel.run(*plan, prepared.operands, prepared.parameters,
-                 {static_cast<std::byte *>(start), size_t(plan->workspaceBytes())}, options);
+      kernel.run(*plan, prepared.operands, prepared.parameters, workspace.span(), options);
   if (prepared.narrowOut)
     for (size_t i = 0; i != result.out.size(); ++i)
       result.out[i] = prepared.narrowOut->get(i);
@@ -268,6 +267,18 @@ std::string compare(const Case &c, const reference::Result &expected, const CpuR
   return {};
 }
 
+std::string compareRuns(const Case &c, const reference::Result &expected, const CpuResult &actual) {
+  bool outOfRange = expected.indexOutOfRange || expected.unlistedLabel;
+  if (actual.status.code() != (outOfRange ? StatusCode::DataOutOfRange : StatusCode::Ok))
+    return "status '" + actual.status.message() + "'" +
+           (outOfRange ? ", expected data out of range" : "");
+  return compare(c, expected, actual);
+}
+
+bool sameBits(llvm::ArrayRef<float> a, llvm::ArrayRef<float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
 std::string checkCase(const Case &c, const Layout &layout) {
   ReferenceRun expected = runOnReference(c);
   if (!expected.ok)
@@ -276,11 +287,7 @@ std::string checkCase(const Case &c, const Layout &layout) {
   if (!kernel)
     return "does not compile: " + kernel.status().message();
   CpuResult actual = runOnCpu(*kernel, c, layout);
-  bool outOfRange = expected.result.indexOutOfRange || expected.result.unlistedLabel;
-  if (actual.status.code() != (outOfRange ? StatusCode::DataOutOfRange : StatusCode::Ok))
-    return "status '" + actual.status.message() + "'" +
-           (outOfRange ? ", expected data out of range" : "");
-  return compare(c, expected.result, actual);
+  return compareRuns(c, expected.result, actual);
 }
 
 } // namespace skim::numerics

@@ -73,6 +73,11 @@ ReferenceRun runOnReference(const Case &c);
 /// operand type, outputs within that of theirs too. Otherwise what differs first.
 std::string compare(const Case &c, const reference::Result &expected, const CpuResult &actual);
 
+/// The same after the two statuses agreed.
+std::string compareRuns(const Case &c, const reference::Result &expected, const CpuResult &actual);
+
+bool sameBits(llvm::ArrayRef<float> a, llvm::ArrayRef<float> b);
+
 /// Compiles and runs the case, and compares it with the reference.
 std::string checkCase(const Case &c, const Layout &layout = {});
 

@@ -28,10 +28,6 @@ Case requestCase(const char *program, int64_t qLen, int64_t kvLen) {
   return c;
 }
 
-bool sameBits(llvm::ArrayRef<float> a, llvm::ArrayRef<float> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
 TEST(Invariance, BatchNeighboursChangeNoBit) {
   for (const char *program : kPatterns) {
     Case alone = requestCase(program, 200, 333);

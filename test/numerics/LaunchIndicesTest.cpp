@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 
@@ -92,6 +93,18 @@ TEST_F(LaunchIndices, OutOfRangeIsRefusedAlikeOnBothDevices) {
     Expected<Kernel> kernel = compileCase(c);
     ASSERT_TRUE(kernel) << kernel.status().message();
     EXPECT_EQ(runOnCpu(*kernel, c, {}).status.message(), expected);
+  }
+}
+
+TEST(LaunchAmounts, WhatIsNotFiniteSelectsNothing) {
+  for (double amount : {double(INFINITY), -double(INFINITY), 1e30}) {
+    Case c = makeCase("pattern p(n: f32) { input x: f32[k]\n keep top_k(x, n) }", {{70, 70}},
+                      {.dim = 32});
+    addInput(c, "x", "f32", {70}, [](int64_t i) { return double(i % 7); });
+    c.problem.parameters = {{"n", {amount}}};
+    EXPECT_EQ(checkCase(c), "") << amount;
+    ReferenceRun run = runOnReference(c);
+    EXPECT_EQ(run.result.isKept(0, 69, 3), std::isfinite(amount)) << amount;
   }
 }
 

@@ -12,10 +12,6 @@ using namespace skim::numerics;
 
 namespace {
 
-bool sameBits(const std::vector<float> &a, const std::vector<float> &b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
 constexpr const char *kBlocks =
     "pattern p { input layout: bool[head, q / 128, k / 128]\n keep layout or q - k < 40 }";
 

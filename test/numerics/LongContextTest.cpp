@@ -3,6 +3,8 @@
 #include "test/numerics/Cases.h"
 #include "test/numerics/CpuRun.h"
 
+#include <skim/WorkspaceMemory.h>
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -113,12 +115,8 @@ TEST(FaultKinds, K5RowsBeyondTheReachOf32Bits) {
   ASSERT_TRUE(shape) << shape.status().message();
   Expected<Plan> plan = kernel->plan(*shape);
   ASSERT_TRUE(plan) << plan.status().message();
-  std::vector<std::byte> memory(plan->workspaceBytes() + Plan::kWorkspaceAlignment);
-  void *start = memory.data();
-  size_t space = memory.size();
-  std::align(Plan::kWorkspaceAlignment, plan->workspaceBytes(), start, space);
-  Status status = kernel->run(*plan, operands, {},
-                              {static_cast<std::byte *>(start), size_t(plan->workspaceBytes())});
+  WorkspaceMemory workspace(plan->workspaceBytes());
+  Status status = kernel->run(*plan, operands, {}, workspace.span());
   ASSERT_TRUE(status) << status.message();
 
   // The last rows again, as a compact call with a cached prefix.
@@ -129,8 +127,7 @@ TEST(FaultKinds, K5RowsBeyondTheReachOf32Bits) {
   operands.q = TensorView::contiguous(compactQ.data(), DType::F32, {kChecked, 1, kDim});
   operands.out = TensorView::contiguous(compactOut.data(), DType::F32, {kChecked, 1, kDim});
   operands.cuSeqlensQ = TensorView::contiguous(compactCu, DType::I32, {2});
-  status = kernel->run(*plan, operands, {},
-                       {static_cast<std::byte *>(start), size_t(plan->workspaceBytes())});
+  status = kernel->run(*plan, operands, {}, workspace.span());
   ASSERT_TRUE(status) << status.message();
   for (int64_t t = 0; t != kChecked; ++t)
     ASSERT_EQ(std::memcmp(&compactOut[t * kDim], out.as<float>() + (kRows - kChecked + t) * kStride,
@@ -178,15 +175,10 @@ LongRun runStreaming(const Kernel &kernel, int64_t length, int64_t heads, int64_
   EXPECT_TRUE(shape) << shape.status().message();
   Expected<Plan> plan = kernel.plan(*shape);
   EXPECT_TRUE(plan) << plan.status().message();
-  std::vector<std::byte> memory(plan->workspaceBytes() + Plan::kWorkspaceAlignment);
-  void *place = memory.data();
-  size_t space = memory.size();
-  std::align(Plan::kWorkspaceAlignment, plan->workspaceBytes(), place, space);
+  WorkspaceMemory workspace(plan->workspaceBytes());
   RunOptions options;
   options.statistics = &result.statistics;
-  Status status =
-      kernel.run(*plan, operands, {},
-                 {static_cast<std::byte *>(place), size_t(plan->workspaceBytes())}, options);
+  Status status = kernel.run(*plan, operands, {}, workspace.span(), options);
   EXPECT_TRUE(status) << status.message();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.extraBytes = processBytes("VmHWM") - before;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <span>
+#include <type_traits>
 
 namespace skim::numerics {
 
@@ -135,13 +137,27 @@ PagedKeysAndValues::PagedKeysAndValues(const reference::Problem &problem, const 
   values = fill(problem.v, v, firstValue, valuePage);
 }
 
+/// Elements before and after an input that belong to nobody.
+static constexpr size_t kGuard = 1024;
+
+/// What no cell may hold: NaN, an index outside of every axis, or, of truth values, one that turns
+/// what reads it around.
+template <typename T> static T poison(const std::vector<double> &values) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::numeric_limits<T>::quiet_NaN();
+  else if constexpr (sizeof(T) == 1)
+    return std::count(values.begin(), values.end(), 0.0) * 2 > std::ssize(values);
+  else
+    return std::numeric_limits<T>::max() / 3;
+}
+
+/// `values` between guards.
 template <typename T> static std::vector<std::byte> convert(const std::vector<double> &values) {
-  std::vector<std::byte> bytes(values.size() * sizeof(T));
-  for (size_t i = 0; i != values.size(); ++i) {
-    T value = static_cast<T>(values[i]);
-    std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
-  }
-  return bytes;
+  std::vector<T> elements(values.size() + 2 * kGuard, poison<T>(values));
+  std::transform(values.begin(), values.end(), elements.begin() + kGuard,
+                 [](double value) { return static_cast<T>(value); });
+  auto bytes = std::as_bytes(std::span(elements));
+  return {bytes.begin(), bytes.end()};
 }
 
 TypedInputs::TypedInputs(const LaunchPlan &plan, const reference::Problem &problem) {
@@ -161,7 +177,8 @@ TypedInputs::TypedInputs(const LaunchPlan &plan, const reference::Problem &probl
       storage.push_back(convert<int32_t>(value.data));
     }
     tensors.push_back(
-        {input.name, TensorView::contiguous(storage.back().data(), dtype, value.shape)});
+        {input.name, TensorView::contiguous(storage.back().data() + kGuard * dtypeSize(dtype),
+                                            dtype, value.shape)});
   }
 }
 

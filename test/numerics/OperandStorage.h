@@ -68,7 +68,8 @@ struct PagedKeysAndValues {
   TensorView keys, values;
 };
 
-/// The inputs of a problem in the element types that the kernel asks for.
+/// The inputs of a problem in the element types that the kernel asks for, between cells that
+/// change the result when they are read.
 class TypedInputs {
 public:
   TypedInputs(const LaunchPlan &plan, const reference::Problem &problem);

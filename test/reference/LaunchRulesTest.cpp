@@ -41,6 +41,17 @@ TEST(ReferenceRules, Rule14_AnUnlistedHostValueIsAnError) {
   EXPECT_TRUE(error.range.isValid());
 }
 
+TEST(ReferenceRules, Rule14_AComputedSelectorIsAValueOfTheDevice) {
+  Problem problem = makeProblem(1, 2);
+  for (const char *selector : {"kind + 1", "kv_len"}) {
+    Result result =
+        run("pattern p(kind: index = 1) { keep match " + std::string(selector) + " { 0: true } }",
+            problem);
+    EXPECT_THAT(kept(result, problem), ElementsAre("00")) << selector;
+    EXPECT_TRUE(result.unlistedLabel) << selector;
+  }
+}
+
 TEST(ReferenceRules, Rule15_ListsAreSets) {
   Problem problem = makeProblem(1, 5);
   problem.inputs["x"] = {{5}, {3, 0, 3, -1, 1}};

@@ -83,7 +83,7 @@ TEST(Allocation, runMakesNone) {
   options.statistics = &statistics;
   options.kept = TensorView::contiguous(kept.data(), DType::U8, {4, 47, 90});
   const Plan plan = *kernel.plan(problem.shape());
-  WorkspaceMemory workspace(plan.workspaceBytes());
+  WorkspaceMemory workspace = filledWorkspace(plan.workspaceBytes());
   ASSERT_TRUE(ThreadPool::shared()); // made on first use
 
   for (const int64_t threads : {1, 0}) {

@@ -348,7 +348,7 @@ TEST(Arguments, workspaceMustNotOverlapOperands) {
   Problem problem({{5, 7}});
   const Kernel kernel = causalKernel({});
   const Plan plan = *kernel.plan(problem.shape());
-  WorkspaceMemory memory(plan.workspaceBytes() + 4096);
+  WorkspaceMemory memory = filledWorkspace(plan.workspaceBytes() + 4096);
   Operands operands = problem.operands();
   operands.q.data = memory.span().data() + plan.workspaceBytes() / 4 * 4 - 4;
   EXPECT_EQ(kernel.run(plan, operands, {}, memory.span()).message(),
@@ -360,7 +360,7 @@ TEST(Arguments, planOfAnotherKernelIsRefused) {
   const Kernel one = causalKernel({});
   const Kernel other = causalKernel({});
   const Plan plan = *other.plan(problem.shape());
-  WorkspaceMemory memory(plan.workspaceBytes());
+  WorkspaceMemory memory = filledWorkspace(plan.workspaceBytes());
   EXPECT_EQ(one.run(plan, problem.operands(), {}, memory.span()).message(),
             "plan: expected a plan of this kernel but got one of another kernel");
 }

@@ -108,12 +108,10 @@ void expectAttention(const Problem &problem, const Attention &expected) {
   }
 }
 
-WorkspaceMemory::WorkspaceMemory(int64_t bytes)
-    : memory_(static_cast<size_t>(bytes + Plan::kWorkspaceAlignment), std::byte{0xcd}) {
-  const auto address = reinterpret_cast<uintptr_t>(memory_.data());
-  const uintptr_t alignment = Plan::kWorkspaceAlignment;
-  span_ = std::span(memory_).subspan((alignment - address % alignment) % alignment,
-                                     static_cast<size_t>(bytes));
+WorkspaceMemory filledWorkspace(int64_t bytes) {
+  WorkspaceMemory workspace(bytes);
+  std::ranges::fill(workspace.span(), std::byte{0xcd});
+  return workspace;
 }
 
 Signature signatureOf(const Heads &heads) {
@@ -250,7 +248,7 @@ Status runOnce(const Kernel &kernel, const BatchShape &shape, const Operands &op
   const Expected<Plan> plan = kernel.plan(shape);
   if (!plan)
     return plan.status();
-  WorkspaceMemory workspace(plan->workspaceBytes());
+  const WorkspaceMemory workspace = filledWorkspace(plan->workspaceBytes());
   return kernel.run(*plan, operands, parameters, workspace.span(), options);
 }
 

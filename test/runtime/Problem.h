@@ -5,6 +5,7 @@
 #include "runtime/LaunchPlan.h"
 
 #include <skim/Kernel.h>
+#include <skim/WorkspaceMemory.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -66,16 +67,8 @@ Attention referenceAttention(const Problem &problem, const Relation &keep = null
 /// Fails the calling test where `problem.out` or `problem.lse` differs from `expected`.
 void expectAttention(const Problem &problem, const Attention &expected);
 
-/// Memory at the alignment that plans ask for, filled with 0xcd.
-class WorkspaceMemory {
-public:
-  explicit WorkspaceMemory(int64_t bytes);
-  std::span<std::byte> span() { return span_; }
-
-private:
-  std::vector<std::byte> memory_;
-  std::span<std::byte> span_;
-};
+/// Workspace of arbitrary contents.
+WorkspaceMemory filledWorkspace(int64_t bytes);
 
 /// Query tile height and key block of the plans below.
 inline constexpr int64_t kRows = 16;

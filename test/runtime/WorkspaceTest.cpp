@@ -51,7 +51,7 @@ TEST(Workspace, oneByteLessIsAnError) {
   const Kernel kernel = causalKernel({});
   Problem problem({{5, 7}, {20, 30}});
   const Plan plan = *kernel.plan(problem.shape());
-  WorkspaceMemory exact(plan.workspaceBytes());
+  WorkspaceMemory exact = filledWorkspace(plan.workspaceBytes());
   EXPECT_TRUE(kernel.run(plan, problem.operands(), {}, exact.span()));
 
   const auto bytes = static_cast<size_t>(plan.workspaceBytes());
@@ -65,7 +65,7 @@ TEST(Workspace, misalignmentIsAnError) {
   const Kernel kernel = causalKernel({});
   Problem problem({{5, 7}});
   const Plan plan = *kernel.plan(problem.shape());
-  WorkspaceMemory memory(plan.workspaceBytes() + 8);
+  WorkspaceMemory memory = filledWorkspace(plan.workspaceBytes() + 8);
   const Status status = kernel.run(plan, problem.operands(), {}, memory.span().subspan(8));
   EXPECT_EQ(status.code(), StatusCode::WorkspaceTooSmall);
   EXPECT_EQ(status.message(),
@@ -76,7 +76,7 @@ TEST(Workspace, nothingIsWrittenPastItsEnd) {
   const Kernel kernel = *Kernel::create(bufferedPlan(), {lookAtBuffers});
   Problem problem({{5, 7}, {33, 100}, {1, 64}});
   const Plan plan = *kernel.plan(problem.shape());
-  WorkspaceMemory memory(plan.workspaceBytes() + 256);
+  WorkspaceMemory memory = filledWorkspace(plan.workspaceBytes() + 256);
   const auto bytes = static_cast<size_t>(plan.workspaceBytes());
   skim_statistics statistics = {};
   ASSERT_TRUE(kernel.run(plan, problem.operands(), {}, memory.span(), {.statistics = &statistics}));
@@ -88,7 +88,7 @@ TEST(Workspace, buffersHaveTheirExtentsAndAreClearedWhereAsked) {
   const Kernel kernel = *Kernel::create(bufferedPlan(), {lookAtBuffers});
   Problem problem({{5, 7}, {33, 100}, {1, 64}});
   const Plan plan = *kernel.plan(problem.shape());
-  WorkspaceMemory memory(plan.workspaceBytes());
+  WorkspaceMemory memory = filledWorkspace(plan.workspaceBytes());
   for (int run = 0; run < 2; ++run) { // the second finds what the first left
     ASSERT_TRUE(kernel.run(plan, problem.operands(), {}, memory.span(), {.threads = 1}));
     EXPECT_EQ(std::vector(seen.pool.extents, seen.pool.extents + 4),
@@ -168,7 +168,7 @@ TEST(Workspace, planSizesForBatchesThatAreSmallerToo) {
   const Kernel kernel = causalKernel({});
   Problem large({{40, 90}, {20, 30}});
   const Plan plan = *kernel.plan(large.shape());
-  WorkspaceMemory memory(plan.workspaceBytes());
+  WorkspaceMemory memory = filledWorkspace(plan.workspaceBytes());
   Problem small({{3, 11}});
   ASSERT_TRUE(kernel.run(plan, small.operands(), {}, memory.span()));
   expectAttention(small, referenceAttention(small));

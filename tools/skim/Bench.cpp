@@ -33,9 +33,7 @@ llvm::Error bench(const Options &options) {
   }
   Expected<bench::SuiteResult> result = bench::runCpuSuite(suite);
   if (!result)
-    return result.status().code() == StatusCode::Environment
-               ? environmentFailed(result.status().message())
-               : wrongInput(result.status().message());
+    return failureOf(result.status());
   if (options.has(OPT_json))
     bench::printJson(llvm::outs(), *result);
   else

@@ -1,4 +1,5 @@
 // `skim compile`: a pattern to an intermediate form, assembly or an object file.
+#include "codegen/cpu/Target.h"
 #include "tools/skim/Failure.h"
 #include "tools/skim/OutputFile.h"
 #include "tools/skim/PatternSource.h"
@@ -6,19 +7,20 @@
 #include "tools/skim/Subcommands.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace skim::tool {
 namespace {
 
-constexpr llvm::StringLiteral targets = "cpu, x86-64-v2, x86-64-v3, x86-64-v4, aarch64";
-
 llvm::Error checkTarget(llvm::StringRef target) {
-  llvm::SmallVector<llvm::StringRef> known;
-  targets.split(known, ", ");
+  llvm::SmallVector<llvm::StringRef> known = {"cpu"};
+  for (const cpu::Target &each : cpu::targets())
+    known.push_back(each.name);
   if (llvm::is_contained(known, target))
     return llvm::Error::success();
+  std::string targets = llvm::join(known, ", ");
   if (target.starts_with("sm_"))
     return wrongInput("--target " + target +
                       ": this build of skim compiles for no GPU; expected one of " + targets);
@@ -110,7 +112,7 @@ llvm::Error compile(const Options &options) {
   Expected<std::string> text =
       Compiler().emit((*source)->variant(Variant::Asked), *problem, *stage, &warnings);
   if (!text)
-    return wrongInput(text.status().message());
+    return failureOf(text.status());
   llvm::errs() << warnings;
   return writeOutput(options.text(OPT_output, "-"),
                      [&](llvm::raw_ostream &stream) { stream << *text; });

@@ -1,5 +1,7 @@
 #include "tools/skim/Failure.h"
 
+#include <skim/Status.h>
+
 #include "llvm/Support/raw_ostream.h"
 
 namespace skim::tool {
@@ -16,6 +18,13 @@ llvm::Error wrongInput(const llvm::Twine &message) { return fail(ExitCode::Wrong
 llvm::Error wrongUsage(const llvm::Twine &message) { return fail(ExitCode::WrongUsage, message); }
 llvm::Error environmentFailed(const llvm::Twine &message) {
   return fail(ExitCode::EnvironmentFailed, message);
+}
+llvm::Error failureOf(const Status &status) {
+  if (status.code() == StatusCode::InvalidPattern)
+    return llvm::make_error<Failure>(ExitCode::WrongInput, status.message(),
+                                     /*isDiagnostics=*/true);
+  return status.code() == StatusCode::Environment ? environmentFailed(status.message())
+                                                  : wrongInput(status.message());
 }
 llvm::Error alreadyReported() { return fail(ExitCode::WrongInput, ""); }
 

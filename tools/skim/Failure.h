@@ -7,6 +7,10 @@
 
 #include <string>
 
+namespace skim {
+class Status;
+} // namespace skim
+
 namespace skim::tool {
 
 /// The exit codes of `skim`; scripts depend on them.
@@ -16,7 +20,8 @@ class Failure : public llvm::ErrorInfo<Failure> {
 public:
   static char ID;
 
-  Failure(ExitCode code, std::string message) : code(code), message(std::move(message)) {}
+  Failure(ExitCode code, std::string message, bool isDiagnostics = false)
+      : code(code), message(std::move(message)), diagnostics(isDiagnostics) {}
 
   void log(llvm::raw_ostream &stream) const override;
   std::error_code convertToErrorCode() const override { return llvm::inconvertibleErrorCode(); }
@@ -24,15 +29,20 @@ public:
   ExitCode exitCode() const { return code; }
   /// Empty when the reason was printed already, as diagnostics of a pattern are.
   llvm::StringRef text() const { return message; }
+  /// The text consists of diagnostics of a pattern, which bring their own place and severity.
+  bool isDiagnostics() const { return diagnostics; }
 
 private:
   ExitCode code;
   std::string message;
+  bool diagnostics;
 };
 
 llvm::Error wrongInput(const llvm::Twine &message);
 llvm::Error wrongUsage(const llvm::Twine &message);
 llvm::Error environmentFailed(const llvm::Twine &message);
+/// A failure of the compiler or the runtime.
+llvm::Error failureOf(const Status &status);
 /// The input is wrong and the diagnostics have been printed.
 llvm::Error alreadyReported();
 

@@ -4,6 +4,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+
 namespace skim::tool {
 
 llvm::Expected<Device> deviceOf(const Options &options) {
@@ -34,6 +36,33 @@ llvm::Expected<Prepared> prepare(const Options &options) {
   if (!settings)
     return settings.takeError();
   return Prepared{std::move(*source), std::move(*settings), *device, *layer};
+}
+
+CompileOptions compileOptions(const Job &job) {
+  CompileOptions options;
+  options.pattern = job.source.entry().name;
+  options.queryHeads = job.batch.queryHeads;
+  options.kvHeads = job.batch.kvHeads;
+  options.headDim = job.batch.headDim;
+  options.valueDim = job.batch.valueDim;
+  options.dtype = job.batch.dtype;
+  options.pageSize = job.batch.pageSize;
+  options.writesKept = job.wantKept;
+  for (const auto &[name, setting] : job.settings)
+    if (setting.isConstexpr)
+      options.constants[name] = setting.values.front();
+  return options;
+}
+
+llvm::Error missingInput(llvm::StringRef name) {
+  return wrongInput("input '" + name +
+                    "': expected a tensor of this name in the file of --qkv or of --inputs");
+}
+
+double median(std::vector<double> values) {
+  auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 llvm::Expected<Outcome> run(const Job &job, Variant variant) {

@@ -42,6 +42,15 @@ struct Job {
   bool wantKept = false;
 };
 
+/// What the pattern of a job is compiled for.
+CompileOptions compileOptions(const Job &job);
+
+/// An input that neither file holds.
+llvm::Error missingInput(llvm::StringRef name);
+
+/// The upper one of an even number of values, of which there is at least one.
+double median(std::vector<double> values);
+
 struct TileCounts {
   int64_t visited = 0; ///< Key tiles whose product was computed.
   int64_t masked = 0;  ///< Those among them that needed a mask.

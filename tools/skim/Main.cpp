@@ -60,8 +60,7 @@ int fail(llvm::Error error, llvm::StringRef command) {
       [&](const Failure &failure) {
         code = failure.exitCode();
         llvm::StringRef text = failure.text().rtrim();
-        // Diagnostics of a pattern bring their own place and severity.
-        if (text.contains("error: "))
+        if (failure.isDiagnostics())
           llvm::errs() << text << '\n';
         else if (!text.empty())
           llvm::WithColor::error() << text << '\n';

@@ -98,6 +98,12 @@ llvm::Expected<Options> Options::parse(Command command, llvm::ArrayRef<const cha
   if (options.has(OPT_help))
     return options;
 
+  for (const llvm::opt::Arg *argument : options.arguments)
+    if (argument->getNumValues() != 0 && argument->getOption().getID() != OPT_INPUT &&
+        argument->getOption().getID() != OPT_set && argument->getOption().getID() != OPT_sweep &&
+        options.arguments.getLastArg(argument->getOption().getID()) != argument)
+      return wrongUsage(argument->getOption().getPrefixedName() + ": given twice");
+
   std::vector<std::string> operands = options.arguments.getAllArgValues(OPT_INPUT);
   llvm::StringRef what = textOf(command).operand;
   if (operands.empty())

@@ -50,7 +50,7 @@ public:
   llvm::StringRef operand() const { return operandTexts.front(); }
   /// All of them, at least one.
   llvm::ArrayRef<std::string> operands() const { return operandTexts; }
-  /// The last value given, or `otherwise`.
+  /// The value given, or `otherwise`.
   llvm::StringRef text(OptionId id, llvm::StringRef otherwise = "") const;
   /// A whole number within [least, most].
   llvm::Expected<int64_t> number(OptionId id, int64_t otherwise, int64_t least, int64_t most) const;

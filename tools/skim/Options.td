@@ -36,6 +36,7 @@ defm set : Value<"set", "NAME=VALUE",
 // What to write.
 def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, In<[CompileCommand, ShowCommand, EvalCommand]>,
              HelpText<"the file to write; - is the standard output (default of compile: - for text)">;
+def output_eq : Joined<["-"], "o=">, Alias<output>, In<[CompileCommand, ShowCommand]>;
 defm target : Value<"target", "TARGET",
                     "cpu (this machine), x86-64-v2, x86-64-v3, x86-64-v4 or aarch64 (default: cpu)", [CompileCommand]>;
 defm emit : Value<"emit", "FORM",

@@ -70,17 +70,28 @@ llvm::Error PatternSource::findEntry(llvm::StringRef name) {
 bool PatternSource::isCausal() const { return !has(*pattern, Kind::Noncausal); }
 bool PatternSource::hasLogit() const { return has(*pattern, Kind::Logit); }
 
-std::set<std::string> PatternSource::inputNames() const {
-  std::set<std::string> names;
+std::map<std::string, DType> PatternSource::inputTypes() const {
+  using Element = text::TypeSyntax::Element;
+  std::map<std::string, DType> types;
   for (const auto &file : program.files)
     for (const auto &each : file->tree.patterns)
-      for (const text::Item &item : each->items)
-        if (item.kind == Kind::Input) {
-          names.insert(item.name);
-          if (item.type.element == text::TypeSyntax::Element::List)
-            names.insert(item.name + "_counts");
-        }
-  return names;
+      for (const text::Item &item : each->items) {
+        if (item.kind != Kind::Input)
+          continue;
+        Element element = item.type.element;
+        types[item.name] = element == Element::Bool                             ? DType::U8
+                           : element == Element::F32 || element == Element::Vec ? DType::F32
+                                                                                : DType::I32;
+        if (element == Element::List)
+          types[item.name + "_counts"] = DType::I32;
+      }
+  return types;
+}
+
+bool PatternSource::needsInput(llvm::StringRef name) const {
+  return llvm::any_of(pattern->items, [&](const text::Item &item) {
+    return item.kind == Kind::Input && item.name == name;
+  });
 }
 
 Pattern PatternSource::variant(Variant variant) const {

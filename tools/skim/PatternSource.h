@@ -8,8 +8,8 @@
 
 #include "llvm/Support/Error.h"
 
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 namespace skim::tool {
@@ -36,8 +36,10 @@ public:
   bool isCausal() const;
   /// Whether the pattern changes scores.
   bool hasLogit() const;
-  /// Names of the inputs of all patterns of the files, callees' ones included.
-  std::set<std::string> inputNames() const;
+  /// The element type of each input of all patterns of the files, callees' ones included.
+  std::map<std::string, DType> inputTypes() const;
+  /// Whether the entry itself declares the input, which then must be given.
+  bool needsInput(llvm::StringRef name) const;
 
   /// The file with the clauses of the entry changed to those of `variant`.
   Pattern variant(Variant variant) const;

@@ -6,38 +6,15 @@
 #include "runtime/LaunchPlan.h"
 
 #include <skim/Kernel.h>
+#include <skim/WorkspaceMemory.h>
 
 #include "llvm/Support/raw_ostream.h"
 
-#include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <memory>
 #include <numeric>
 
 namespace skim::tool {
 namespace {
-
-llvm::Error failed(const Status &status) {
-  return status.code() == StatusCode::Environment ? environmentFailed(status.message())
-                                                  : wrongInput(status.message());
-}
-
-CompileOptions compileOptions(const Job &job) {
-  CompileOptions options;
-  options.pattern = job.source.entry().name;
-  options.queryHeads = job.batch.queryHeads;
-  options.kvHeads = job.batch.kvHeads;
-  options.headDim = job.batch.headDim;
-  options.valueDim = job.batch.valueDim;
-  options.dtype = job.batch.dtype;
-  options.pageSize = job.batch.pageSize;
-  options.writesKept = job.wantKept;
-  for (const auto &[name, setting] : job.settings)
-    if (setting.isConstexpr)
-      options.constants[name] = setting.values.front();
-  return options;
-}
 
 ParameterValue valueOf(const ParameterDescription &parameter, const ParameterSetting &setting) {
   const std::vector<double> &values = setting.values;
@@ -77,31 +54,13 @@ llvm::Error addInputs(const LaunchPlan &plan, HostBatch &batch, Operands &operan
     llvm::Expected<std::optional<NamedTensor>> input = batch.input(description.name);
     if (!input)
       return input.takeError();
-    // What is missing the runtime names, with the shape it expects.
     if (std::optional<NamedTensor> &found = *input)
       operands.inputs.push_back(std::move(*found));
+    else if (description.element != InputElement::ListCounts)
+      return missingInput(description.name);
   }
   return llvm::Error::success();
 }
-
-double median(std::vector<double> values) {
-  auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-struct Workspace {
-  explicit Workspace(int64_t bytes)
-      : storage(std::make_unique_for_overwrite<std::byte[]>(bytes + Plan::kWorkspaceAlignment)) {
-    void *start = storage.get();
-    size_t room = bytes + Plan::kWorkspaceAlignment;
-    std::align(Plan::kWorkspaceAlignment, bytes, start, room);
-    span = {static_cast<std::byte *>(start), static_cast<size_t>(bytes)};
-  }
-
-  std::unique_ptr<std::byte[]> storage;
-  std::span<std::byte> span;
-};
 
 } // namespace
 
@@ -111,7 +70,7 @@ llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant) {
   Expected<Kernel> kernel = Compiler().compile(job.source.variant(variant), compileOptions(job),
                                                variant == Variant::Asked ? &warnings : nullptr);
   if (!kernel)
-    return failed(kernel.status());
+    return failureOf(kernel.status());
   llvm::errs() << warnings;
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   return CpuKernel{std::move(*kernel), seconds.count()};
@@ -153,11 +112,11 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, const CpuKernel &compiled) {
 
   Expected<BatchShape> shape = BatchShape::of(operands.cuSeqlensQ, operands.kvLens);
   if (!shape)
-    return failed(shape.status());
+    return failureOf(shape.status());
   Expected<Plan> plan = kernel.plan(*shape);
   if (!plan)
-    return failed(plan.status());
-  Workspace workspace(plan->workspaceBytes());
+    return failureOf(plan.status());
+  WorkspaceMemory workspace(plan->workspaceBytes());
   Parameters parameters = parametersFor(kernel.launchPlan(), job);
   std::vector<double> kernelSeconds(kernel.launchPlan().kernels.size());
   options.kernelSeconds = kernelSeconds;
@@ -168,9 +127,9 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, const CpuKernel &compiled) {
   for (int64_t i = 0; i < job.repeat; ++i) {
     skim_statistics statistics = {};
     options.statistics = &statistics;
-    Status status = kernel.run(*plan, operands, parameters, workspace.span, options);
+    Status status = kernel.run(*plan, operands, parameters, workspace.span(), options);
     if (!status && status.code() != StatusCode::DataOutOfRange)
-      return failed(status);
+      return failureOf(status);
     outcome.problem = status.message();
     outcome.keptPairs = statistics.pairs_kept;
     outcome.restEntries = statistics.rest_entries;

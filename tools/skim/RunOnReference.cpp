@@ -76,14 +76,21 @@ llvm::Expected<reference::Problem> makeProblem(const Job &job) {
   problem.layer = job.layer;
   for (const auto &[name, setting] : job.settings)
     problem.parameters[name] = setting.values;
-  for (const std::string &name : job.source.inputNames()) {
+  for (const auto &[name, type] : job.source.inputTypes()) {
     llvm::Expected<std::optional<NamedTensor>> input = batch.input(name);
     if (!input)
       return input.takeError();
     const std::optional<NamedTensor> &found = *input;
-    if (!found)
+    if (!found) {
+      if (job.source.needsInput(name))
+        return missingInput(name);
       continue;
+    }
     const TensorView &view = found->tensor;
+    if (view.dtype != type)
+      return wrongInput("input '" + name + "': expected " +
+                        (type == DType::U8 ? "bool (uint8)" : dtypeName(type)) + " but got " +
+                        view.describe());
     reference::InputValue &value = problem.inputs[name];
     value.shape.assign(view.shape.begin(), view.shape.begin() + view.rank);
     value.data.resize(
@@ -96,21 +103,11 @@ llvm::Expected<reference::Problem> makeProblem(const Job &job) {
 
 /// The interpreter takes patterns that the checker accepts, so it is asked first.
 llvm::Error check(const Job &job, const Pattern &pattern, Variant variant) {
-  CompileOptions options;
-  options.pattern = job.source.entry().name;
-  options.queryHeads = job.batch.queryHeads;
-  options.kvHeads = job.batch.kvHeads;
-  options.headDim = job.batch.headDim;
-  options.valueDim = job.batch.valueDim;
-  options.dtype = job.batch.dtype;
-  for (const auto &[name, setting] : job.settings)
-    if (setting.isConstexpr)
-      options.constants[name] = setting.values.front();
   std::string warnings;
-  Expected<std::string> checked = Compiler().emit(pattern, options, Stage::Skim,
+  Expected<std::string> checked = Compiler().emit(pattern, compileOptions(job), Stage::Skim,
                                                   variant == Variant::Asked ? &warnings : nullptr);
   if (!checked)
-    return wrongInput(checked.status().message());
+    return failureOf(checked.status());
   llvm::errs() << warnings;
   return llvm::Error::success();
 }
@@ -168,12 +165,11 @@ llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant) {
     if (job.wantKept)
       outcome.kept = std::move(result.kept);
     if (result.indexOutOfRange)
-      outcome.problem = "an index of an input lies outside of its axis";
+      outcome.problem = result.outOfRange;
     else if (result.unlistedLabel)
-      outcome.problem = "a match met a value that no arm lists";
+      outcome.problem = "a value is not a label of the pattern's match";
   }
-  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-  outcome.attentionSeconds = times[times.size() / 2];
+  outcome.attentionSeconds = median(times);
   return outcome;
 }
 

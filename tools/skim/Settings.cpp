@@ -76,6 +76,8 @@ llvm::Expected<ParameterSetting> match(const text::Parameter &parameter, const S
 std::string valueText(double value, Element type) {
   if (type == Element::Bool)
     return value != 0 ? "true" : "false";
+  if (type == Element::Index)
+    return std::to_string(static_cast<int64_t>(value));
   std::string text;
   llvm::raw_string_ostream(text) << llvm::format("%.10g", value);
   return text;
@@ -86,8 +88,11 @@ std::string defaultText(const text::Parameter &parameter) {
   const text::Expr *value = parameter.defaultValue.get();
   if (!value)
     return "";
-  if (value->kind == text::Expr::Kind::Number)
-    return valueText(static_cast<const text::NumberExpr *>(value)->value, Element::F32);
+  if (value->kind == text::Expr::Kind::Number) {
+    const auto *number = static_cast<const text::NumberExpr *>(value);
+    return number->integer ? std::to_string(*number->integer)
+                           : valueText(number->value, Element::F32);
+  }
   if (value->kind == text::Expr::Kind::Bool)
     return static_cast<const text::BoolExpr *>(value)->value ? "true" : "false";
   const char *begin = value->range.Start.getPointer();

@@ -1,8 +1,8 @@
 // A compiled pattern: plan once for a shape of batch, run many times.
 //
 //   auto plan = kernel.plan(*BatchShape::of(cuSeqlensQ, kvLens));
-//   std::vector<std::byte> memory(plan->workspaceBytes() + Plan::kWorkspaceAlignment);
-//   Status status = kernel.run(*plan, {.q = q, .k = k, ...}, {{"window", 512}}, workspace);
+//   WorkspaceMemory workspace(plan->workspaceBytes());
+//   Status status = kernel.run(*plan, {.q = q, .k = k, ...}, {{"window", 512}}, workspace.span());
 #ifndef SKIM_KERNEL_H
 #define SKIM_KERNEL_H
 

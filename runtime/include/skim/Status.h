@@ -15,6 +15,9 @@ enum class StatusCode : uint8_t {
   Ok,
   /// An argument has the wrong rank, shape, type, stride, name or value. Nothing was run.
   InvalidArgument,
+  /// The text of a pattern is wrong; the message consists of its diagnostics, a place, a line and a
+  /// caret each.
+  InvalidPattern,
   /// The workspace is smaller or less aligned than the plan asks for. Nothing was run.
   WorkspaceTooSmall,
   /// A serialised form is damaged or of another version.

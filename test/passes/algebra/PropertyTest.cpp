@@ -203,12 +203,12 @@ TEST(AlgebraProperty, IntervalsEqualBruteForce) {
   });
 }
 
-/// Literals that are alike on a whole tile, as block masks of the tile's size are, do not cost
-/// exactness.
-TEST(AlgebraProperty, LiteralsOfWholeTilesAreExact) {
+/// Relations with literals that are alike on each tile, or differ from pair to pair; `find` says
+/// what is wrong with the visits.
+template <typename Find> void compareWithLiterals(bool wholeTiles, Find find) {
   compareRelations(
       readSetting("SKIM_ALGEBRA_RELATIONS", 20000) / 10,
-      [](RandomRelation &random, mlir::MLIRContext &context) {
+      [&](RandomRelation &random, mlir::MLIRContext &context) {
         Formula visible = causal(context, random.formula(3, /*literals=*/3));
         TileShape shape = random.shape();
         auto visits = computeTileVisits(mlir::UnknownLoc::get(&context), visible, shape, kSymbols);
@@ -217,56 +217,31 @@ TEST(AlgebraProperty, LiteralsOfWholeTilesAreExact) {
         Call call = random.call();
         std::vector<int64_t> symbols = call.symbols();
         uint64_t seed = uint64_t(random.within(0, 1 << 30));
-        auto literalHolds = [&](unsigned literal, int64_t queryTile, int64_t keyTile) {
-          return randomLiteral(seed, literal, queryTile, keyTile);
+        TileShape cell = wholeTiles ? shape : TileShape{1, 1};
+        auto keeps = [&](int64_t query, int64_t key) {
+          return evaluateFormula(visible, query, key, symbols, [&](unsigned literal) {
+            return randomLiteral(seed, literal, llvm::divideFloorSigned(query, cell.rows),
+                                 llvm::divideFloorSigned(key, cell.keys));
+          });
         };
-        EXPECT_EQ(findDifference(
-                      *visits, shape, call,
-                      [&](int64_t query, int64_t key) {
-                        return evaluateFormula(visible, query, key, symbols, [&](unsigned literal) {
-                          return literalHolds(literal, llvm::divideFloorSigned(query, shape.rows),
-                                              llvm::divideFloorSigned(key, shape.keys));
-                        });
-                      },
-                      [&](const LiteralRef &literal, int64_t queryTile, int64_t keyTile) {
-                        return literalHolds(literal.id, queryTile, keyTile) != literal.negated;
-                      }),
-                  "")
+        auto literalHolds = [&](const LiteralRef &literal, int64_t query, int64_t key) {
+          return randomLiteral(seed, literal.id, query, key) != literal.negated;
+        };
+        EXPECT_EQ(find(*visits, shape, call, keeps, literalHolds), "")
             << describe(visible, call, shape);
         return true;
       });
 }
 
+/// Literals that are alike on a whole tile, as block masks of the tile's size are, do not cost
+/// exactness.
+TEST(AlgebraProperty, LiteralsOfWholeTilesAreExact) {
+  compareWithLiterals(/*wholeTiles=*/true, [](const auto &...of) { return findDifference(of...); });
+}
+
 /// Literals that vary within a tile may cost masks, never pairs.
 TEST(AlgebraProperty, LiteralsOfPairsLoseNothing) {
-  compareRelations(
-      readSetting("SKIM_ALGEBRA_RELATIONS", 20000) / 10,
-      [](RandomRelation &random, mlir::MLIRContext &context) {
-        Formula visible = causal(context, random.formula(3, /*literals=*/3));
-        TileShape shape = random.shape();
-        auto visits = computeTileVisits(mlir::UnknownLoc::get(&context), visible, shape, kSymbols);
-        if (failed(visits))
-          return false;
-        Call call = random.call();
-        std::vector<int64_t> symbols = call.symbols();
-        uint64_t seed = uint64_t(random.within(0, 1 << 30));
-        auto literalHolds = [&](unsigned literal, int64_t query, int64_t key) {
-          return randomLiteral(seed, literal, query, key);
-        };
-        EXPECT_EQ(findLoss(
-                      *visits, shape, call,
-                      [&](int64_t query, int64_t key) {
-                        return evaluateFormula(visible, query, key, symbols, [&](unsigned literal) {
-                          return literalHolds(literal, query, key);
-                        });
-                      },
-                      [&](const LiteralRef &literal, int64_t query, int64_t key) {
-                        return literalHolds(literal.id, query, key) != literal.negated;
-                      }),
-                  "")
-            << describe(visible, call, shape);
-        return true;
-      });
+  compareWithLiterals(/*wholeTiles=*/false, [](const auto &...of) { return findLoss(of...); });
 }
 
 TEST(AlgebraProperty, CoversEqualBruteForce) {
