@@ -30,8 +30,7 @@ CellRow skim::cpu::cellRow(Code &code, tile::ItemRecordOp item, tile::Space spac
   return {code.offset(buffer.data, bytes), buffer.strides[3]};
 }
 
-/// Floor division of a scalar or a vector by a block size; 0 stands for an absent axis.
-static Value cellIndex(Code &code, Value position, int64_t cell) {
+Value skim::cpu::cellIndex(Code &code, Value position, int64_t cell) {
   auto vector = dyn_cast<VectorType>(position.getType());
   if (!vector)
     return cell == 0 ? code.index(0) : code.floorDiv(position, cell);
@@ -49,8 +48,7 @@ static Value cellIndex(Code &code, Value position, int64_t cell) {
   return code.select(code.less(remainder, repeat(0)), code.sub(quotient, repeat(1)), quotient);
 }
 
-/// The value in memory as what the operation gives: bytes as truth, int32 as index.
-static Value convertLoaded(Code &code, Value loaded, Type element) {
+Value skim::cpu::convertLoaded(Code &code, Value loaded, Type element) {
   auto vector = dyn_cast<VectorType>(loaded.getType());
   Type type = element;
   if (vector)
@@ -65,7 +63,36 @@ static Value convertLoaded(Code &code, Value loaded, Type element) {
   return loaded;
 }
 
-FailureOr<Value> skim::cpu::loadCell(Code &code, tile::LoadCellOp op, Value query, Value key) {
+Value skim::cpu::gather(Code &code, Value data, Value indices, Type inMemory) {
+  auto lanes = static_cast<unsigned>(cast<VectorType>(indices.getType()).getNumElements());
+  int64_t bytes = inMemory.getIntOrFloatBitWidth() / 8;
+  Value offsets = code.mul(indices, code.splat(code.index(bytes), lanes));
+  Value wide = arith::IndexCastOp::create(code, code.vectorType(lanes, code.getI64Type()), offsets);
+  Type pointers = VectorType::get({lanes}, code.pointerType());
+  Value addresses =
+      LLVM::GEPOp::create(code, pointers, code.getI8Type(), data, ArrayRef<LLVM::GEPArg>{wide});
+  Value all = arith::ConstantOp::create(
+      code, DenseElementsAttr::get(code.vectorType(lanes, code.getI1Type()), true));
+  return LLVM::masked_gather::create(code, code.vectorType(lanes, inMemory), addresses, all,
+                                     ValueRange{}, static_cast<uint32_t>(bytes));
+}
+
+/// The address of what does not change within the item: its request, its head and, along an axis
+/// of query cells, the first of them.
+static Value originOf(Code &start, tile::LoadCellOp op, tile::ItemRecordOp item,
+                      const BufferView &buffer, int64_t bytes) {
+  Value elements = start.mul(item.getRequest(), buffer.strides[0]);
+  elements = start.add(elements, start.mul(headOf(start, item, op.getHead()), buffer.strides[1]));
+  if (op.getQueryCell() != 0) {
+    Value base = start.sub(item.getKvLen(), item.getQLen());
+    Value origin = start.floorDiv(base, static_cast<int64_t>(op.getQueryCell()));
+    elements = start.sub(elements, start.mul(origin, buffer.strides[2]));
+  }
+  return start.offset(buffer.data, start.mul(elements, start.index(bytes)));
+}
+
+FailureOr<Value> skim::cpu::loadCell(Code &code, tile::LoadCellOp op, CellPosition at,
+                                     unsigned lanes) {
   FailureOr<tile::ItemRecordOp> item = itemRecord(op, op.getItem());
   if (failed(item))
     return failure();
@@ -74,42 +101,37 @@ FailureOr<Value> skim::cpu::loadCell(Code &code, tile::LoadCellOp op, Value quer
                   : element.isIndex()  ? code.getIntegerType(32)
                                        : element;
   int64_t bytes = inMemory.getIntOrFloatBitWidth() / 8;
-
-  // What does not change within the item is loaded beside its record, out of all loops.
+  // Loaded beside the item's record, out of all loops.
   Code start = Code::after(*item);
   BufferView buffer = loadBuffer(start, item->getArguments(), op.getSpace(), op.getSlot());
-  Value elements = start.mul(item->getRequest(), buffer.strides[0]);
-  elements = start.add(elements, start.mul(headOf(start, *item, op.getHead()), buffer.strides[1]));
-  if (op.getQueryCell() != 0) {
-    Value base = start.sub(item->getKvLen(), item->getQLen());
-    Value origin = start.floorDiv(base, static_cast<int64_t>(op.getQueryCell()));
-    elements = start.sub(elements, start.mul(origin, buffer.strides[2]));
-  }
-  Value row = start.offset(buffer.data, start.mul(elements, start.index(bytes)));
+  Value row = originOf(start, op, *item, buffer, bytes);
 
-  auto vector = dyn_cast<VectorType>(query.getType());
-  auto repeat = [&](Value scalar) {
-    return vector ? code.splat(scalar, vector.getNumElements()) : scalar;
+  auto isVector = [](Value value) { return value && isa<VectorType>(value.getType()); };
+  bool consecutive =
+      at.leadElement && isVector(at.element) && !isVector(at.query) && !isVector(at.key);
+  if (consecutive)
+    at.element = at.leadElement;
+  bool vectors = isVector(at.query) || isVector(at.key) || isVector(at.element);
+  auto repeat = [&](Value value) {
+    return vectors && !isVector(value) ? code.splat(value, lanes) : value;
   };
-  if (op.getDiagonal())
-    key = code.max(code.sub(query, key), repeat(code.index(0)));
+  Value key = repeat(at.key), query = repeat(at.query);
+  if (op.getDiagonal()) {
+    key = code.sub(query, key);
+    // The smallest distance is 1 - kv_len + base, which is 1 - q_len.
+    if (op.getNoncausal())
+      key = code.add(key, repeat(code.sub(item->getQLen(), code.index(1))));
+    key = code.max(key, repeat(code.index(0)));
+  }
   Value position = code.mul(cellIndex(code, key, op.getKeyCell()), repeat(buffer.strides[3]));
   if (op.getQueryCell() != 0)
     position = code.add(
         position, code.mul(cellIndex(code, query, op.getQueryCell()), repeat(buffer.strides[2])));
-  position = code.mul(position, repeat(code.index(bytes)));
-  if (!vector)
-    return convertLoaded(code, code.load(inMemory, code.offset(row, position)), element);
-
-  unsigned lanes = vector.getNumElements();
-  Value wide =
-      arith::IndexCastOp::create(code, code.vectorType(lanes, code.getI64Type()), position);
-  Type pointers = VectorType::get({lanes}, code.pointerType());
-  Value addresses =
-      LLVM::GEPOp::create(code, pointers, code.getI8Type(), row, ArrayRef<LLVM::GEPArg>{wide});
-  Value all = arith::ConstantOp::create(
-      code, DenseElementsAttr::get(code.vectorType(lanes, code.getI1Type()), true));
-  Value gathered = LLVM::masked_gather::create(code, code.vectorType(lanes, inMemory), addresses,
-                                               all, ValueRange{}, static_cast<uint32_t>(bytes));
-  return convertLoaded(code, gathered, element);
+  if (at.element)
+    position = code.add(position, repeat(at.element));
+  if (vectors)
+    return convertLoaded(code, gather(code, row, position, inMemory), element);
+  Type loaded = consecutive ? code.vectorType(lanes, inMemory) : inMemory;
+  Value address = code.offset(row, code.mul(position, code.index(bytes)));
+  return convertLoaded(code, code.load(loaded, address), element);
 }

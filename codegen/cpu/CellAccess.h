@@ -6,9 +6,24 @@
 
 namespace skim::cpu {
 
-/// The value of a cell at (query, key), both scalars or both vectors of index.
-llvm::FailureOr<mlir::Value> loadCell(Code &code, tile::LoadCellOp op, mlir::Value query,
-                                      mlir::Value key);
+/// Where a cell is read: scalars or vectors of index.
+struct CellPosition {
+  mlir::Value query, key;
+  mlir::Value element;     ///< null for cells of one element
+  mlir::Value leadElement; ///< where `element` holds consecutive numbers, the first
+};
+/// The value of a cell, a vector where one of the positions is.
+llvm::FailureOr<mlir::Value> loadCell(Code &code, tile::LoadCellOp op, CellPosition at,
+                                      unsigned lanes);
+
+/// Floor division of a position by a block size, a scalar or a vector; 0 stands for an absent axis.
+mlir::Value cellIndex(Code &code, mlir::Value position, int64_t cell);
+
+/// The value in memory as what operations see: bytes as truth, int32 as index.
+mlir::Value convertLoaded(Code &code, mlir::Value loaded, mlir::Type element);
+
+/// Loads elements of type `inMemory` from data[indices], a vector of index.
+mlir::Value gather(Code &code, mlir::Value data, mlir::Value indices, mlir::Type inMemory);
 
 /// The head along an array's head axis, 0 where it has none.
 mlir::Value headOf(Code &code, tile::ItemRecordOp item, tile::HeadKind kind);

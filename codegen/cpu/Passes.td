@@ -25,6 +25,14 @@ def LowerProgram : SkimCpuPass<"skim-cpu-lower-program"> {
   }];
 }
 
+def LowerItems : SkimCpuPass<"skim-cpu-lower-items"> {
+  let summary = "loop over the parts of an item";
+  let description = [{
+    `tile.for_each_head` and `tile.for_each_row_tile` become loops whose bodies start with the `tile.item_record` of their part; what reads that
+    part becomes values beside it, as in `skim-cpu-lower-program`, after which this runs.
+  }];
+}
+
 def LowerVisits : SkimCpuTargetPass<"skim-cpu-lower-visits"> {
   let summary = "walk visits as loops over stretches of tiles";
   let description = [{
@@ -66,6 +74,31 @@ def LowerCells : SkimCpuTargetPass<"skim-cpu-lower-cells"> {
   let description = [{
     `tile.any`, `tile.store_cell`, `tile.scatter_list` and `tile.pool` become loops; `tile.select` fills a row of scores and calls the
     runtime library. Runs after `skim-cpu-lower-visits`.
+  }];
+}
+
+def LowerReductions : SkimCpuTargetPass<"skim-cpu-lower-reductions"> {
+  let summary = "lower reductions and contributions to loops";
+  let description = [{
+    `tile.reduce_panel` and `tile.reduce_cells` become the loops of their `tile.contribute`: on vectors of rows where rows are single positions, on vectors of
+    elements where cells hold them, otherwise cell by cell. Sums are carried in f64, in registers where one loop meets all that goes to a cell
+    and in the accumulators where query heads or tiles of rows are joined. Runs after `skim-cpu-lower-items`.
+  }];
+}
+
+def LowerDotPanel : SkimCpuTargetPass<"skim-cpu-lower-dot-panel"> {
+  let summary = "make products of panels register-blocked loops";
+  let description = [{
+    `tile.dot_panel` copies tiles of key vectors to f32 and multiplies them as `tile.issue_dot` is multiplied. Tiles that no row of the item sees
+    are filled with NaN, and so are hidden cells near the diagonal. Runs after `skim-cpu-lower-reductions`.
+  }];
+}
+
+def LowerPanels : SkimCpuTargetPass<"skim-cpu-lower-panels"> {
+  let summary = "lower queries, smoothed rows and selections of panels";
+  let description = [{
+    `tile.load_panel` becomes a transposing copy, `tile.smooth_panel` a loop over columns on vectors of rows; `tile.select_panel` fills one row of scores after the other
+    and calls the runtime library. Runs after `skim-cpu-lower-reductions`.
   }];
 }
 

@@ -28,8 +28,12 @@ using namespace skim::cpu;
 void skim::cpu::addLowerTilePipeline(OpPassManager &manager, const Target &target) {
   std::string name = target.name.str();
   manager.addPass(createLowerProgram());
+  manager.addPass(createLowerItems());
   manager.addPass(createLowerVisits({name}));
   manager.addPass(createLowerCells({name}));
+  manager.addPass(createLowerReductions({name}));
+  manager.addPass(createLowerDotPanel({name}));
+  manager.addPass(createLowerPanels({name}));
   manager.addPass(createLowerScores({name}));
   manager.addPass(createLowerProducts({name}));
   manager.addPass(createLowerMemory({name}));

@@ -1,23 +1,18 @@
 #include "codegen/cpu/RegionEvaluator.h"
 
 #include "codegen/cpu/CellAccess.h"
+#include "codegen/cpu/ElementAccess.h"
+#include "codegen/cpu/Items.h"
+#include "codegen/cpu/PanelAccess.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace skim;
 using namespace skim::cpu;
-
-Value skim::cpu::tileStart(Code &code, tile::ItemRecordOp item) {
-  return code.mul(item.getTile(), code.index(kernelInfo(item).schedule.getRows()));
-}
-Value skim::cpu::firstRow(Code &code, tile::ItemRecordOp item) {
-  return code.add(tileStart(code, item), item.getRowsBegin());
-}
-Value skim::cpu::endRow(Code &code, tile::ItemRecordOp item) {
-  return code.add(tileStart(code, item), item.getRowsEnd());
-}
 
 RowLanes skim::cpu::makeRowLanes(Code &code, tile::ItemRecordOp item, Value row, unsigned lanes) {
   Value first = firstRow(code, item);
@@ -25,7 +20,8 @@ RowLanes skim::cpu::makeRowLanes(Code &code, tile::ItemRecordOp item, Value row,
   Value position = code.add(tileStart(code, item), row);
   Value positions = code.add(code.splat(position, lanes), code.laneNumbers(lanes));
   positions = code.min(code.max(positions, code.splat(first, lanes)), code.splat(last, lanes));
-  return {positions, code.min(code.max(position, first), last)};
+  return {positions, code.min(code.max(position, first), last), position,
+          item.getTileRows() % lanes == 0};
 }
 
 Value RegionEvaluator::toLanes(Value value) {
@@ -66,6 +62,12 @@ FailureOr<Value> RegionEvaluator::evaluate(Operation &op) {
       return failure();
     return results.front();
   }
+  if (auto value = dyn_cast<tile::PanelValueOp>(op))
+    return panelValue(value);
+  if (auto load = dyn_cast<tile::LoadElementOp>(op))
+    return loadElement(load);
+  if (auto reduce = dyn_cast<tile::ReduceElementsOp>(op))
+    return reduceElements(reduce);
   return elementwise(op);
 }
 
@@ -80,15 +82,78 @@ FailureOr<Value> RegionEvaluator::loadCell(tile::LoadCellOp op) {
   Value query = lookup(op.getQuery()), key = lookup(op.getKey());
   // Rows of one cell read it once. A vector of rows lies in one cell where both start at multiples
   // of the vector's length.
-  bool oneCell = op.getQueryCell() % lanes == 0 && kernelInfo(op).schedule.getRows() % lanes == 0;
+  bool oneCell = op.getQueryCell() % lanes == 0 && rows.aligned;
   if (isa<VectorType>(query.getType()) && !op.getDiagonal()) {
     if (op.getQueryCell() == 0)
       query = code.index(0);
     else if (oneCell && query == rows.positions)
       query = rows.lead;
   }
-  Code::Values position = unify({query, key});
-  return cpu::loadCell(code, op, position[0], position[1]);
+  CellPosition at{query, key, {}, {}};
+  if (op.getElement()) {
+    at.element = lookup(op.getElement());
+    if (at.element == elements.elements)
+      at.leadElement = elements.lead;
+  }
+  return cpu::loadCell(code, op, at, lanes);
+}
+
+FailureOr<Value> RegionEvaluator::panelValue(tile::PanelValueOp op) {
+  Value data = panelData(code, op.getPanel());
+  return loadPanelValue(code, op, data, lookup(op.getQuery()), lookup(op.getKey()), rows, lanes);
+}
+
+FailureOr<Value> RegionEvaluator::loadElement(tile::LoadElementOp op) {
+  FailureOr<tile::ItemRecordOp> item = itemRecord(op, op.getItem());
+  if (failed(item))
+    return failure();
+  if (!target)
+    return op.emitOpError() << "cannot be evaluated where no operand can be read";
+  Value position = lookup(op.getPosition()), element = lookup(op.getElement());
+  bool consecutive = element == elements.elements;
+  if (consecutive)
+    element = elements.lead;
+  unsigned loaded = consecutive ? lanes : 1;
+  if (Value address = elements.addresses.lookup(op))
+    return loadVectorElements(code, *target, *item, address, element, loaded);
+  if (!isa<VectorType>(position.getType()) && !isa<VectorType>(element.getType())) {
+    Value address = vectorAddress(code, *item, op.getSource(), position);
+    return loadVectorElements(code, *target, *item, address, element, loaded);
+  }
+  return loadElementsByLane(code, *target, *item, op.getSource(), toLanes(position),
+                            toLanes(element), lanes);
+}
+
+FailureOr<Value> RegionEvaluator::reduceElements(tile::ReduceElementsOp op) {
+  Region &body = op.getBody();
+  bool sums = op.getKind() == tile::Reduction::Sum;
+  Type f64 = code.getF64Type();
+  Value start = arith::ConstantOp::create(
+      code, code.getF64FloatAttr(sums ? 0 : -std::numeric_limits<double>::infinity()));
+  // Everything that the region sees may be a vector: so is what is carried.
+  if (lanes > 1)
+    start = code.splat(start, lanes);
+  LogicalResult evaluated = success();
+  Code::Values reduced =
+      code.loop(code.index(0), code.index(static_cast<int64_t>(op.getElements())), 1, start,
+                [&](Value i, ValueRange carried) -> Code::Values {
+                  Code::Values values;
+                  evaluated = evaluate(body, i, values);
+                  if (failed(evaluated))
+                    return Code::Values(carried);
+                  Value value = lanes > 1 ? toLanes(values.front()) : values.front();
+                  Type wide = lanes > 1 ? Type(code.vectorType(lanes, f64)) : f64;
+                  value = arith::ExtFOp::create(code, wide, value);
+                  // Both hand on a NaN.
+                  if (sums)
+                    return {arith::AddFOp::create(code, carried[0], value)};
+                  return {arith::MaximumFOp::create(code, carried[0], value)};
+                });
+  if (failed(evaluated))
+    return failure();
+  Type f32 = code.getF32Type();
+  Type type = lanes > 1 ? Type(code.vectorType(lanes, f32)) : f32;
+  return Value(arith::TruncFOp::create(code, type, reduced[0]));
 }
 
 FailureOr<Value> RegionEvaluator::elementwise(Operation &op) {

@@ -3,6 +3,7 @@
 #define SKIM_CODEGEN_CPU_REGIONEVALUATOR_H
 
 #include "codegen/cpu/Code.h"
+#include "codegen/cpu/Target.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -13,22 +14,33 @@ namespace skim::cpu {
 struct RowLanes {
   mlir::Value positions; ///< vector of index
   mlir::Value lead;      ///< the first lane's position
+  mlir::Value start;     ///< what `lead` would be if all rows existed
+  bool aligned = false;  ///< `start` is a multiple of the number of lanes
 };
 
 /// The rows of `item` from `row` (counted within its query tile) on; `row` is a multiple of
 /// `lanes`.
 RowLanes makeRowLanes(Code &code, tile::ItemRecordOp item, mlir::Value row, unsigned lanes);
-/// The position of the tile's row 0, and the existing positions [first, end).
-mlir::Value tileStart(Code &code, tile::ItemRecordOp item);
-mlir::Value firstRow(Code &code, tile::ItemRecordOp item);
-mlir::Value endRow(Code &code, tile::ItemRecordOp item);
+
+/// Consecutive elements of a vector, and addresses of vectors that are known before its elements
+/// are looped over.
+struct ElementLanes {
+  mlir::Value elements; ///< vector of index
+  mlir::Value lead;     ///< the first lane's element
+  /// By the operation that loads.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> addresses;
+};
 
 class RegionEvaluator {
 public:
-  /// Evaluates on `lanes` rows, or on single positions when it is 1.
-  RegionEvaluator(Code &code, unsigned lanes) : code(code), lanes(lanes) {}
+  /// Evaluates on `lanes` rows, or on single positions when it is 1. Operands are read as `target`
+  /// does, and not at all without one.
+  RegionEvaluator(Code &code, unsigned lanes, const Target *target = nullptr)
+      : code(code), lanes(lanes), target(target) {}
   /// Tells that the lanes of `rows.positions` are consecutive positions.
   void setRows(const RowLanes &value) { rows = value; }
+  /// Tells that the lanes of `value.elements` are consecutive elements.
+  void setElements(const ElementLanes &value) { elements = value; }
 
   /// Evaluates `region` with its arguments bound to `arguments`, each a scalar or a vector.
   /// The results are scalars where they depend on scalars alone.
@@ -47,11 +59,16 @@ private:
 
   mlir::Value contains(tile::ContainsOp op);
   llvm::FailureOr<mlir::Value> loadCell(tile::LoadCellOp op);
+  llvm::FailureOr<mlir::Value> panelValue(tile::PanelValueOp op);
+  llvm::FailureOr<mlir::Value> loadElement(tile::LoadElementOp op);
+  llvm::FailureOr<mlir::Value> reduceElements(tile::ReduceElementsOp op);
   llvm::FailureOr<mlir::Value> elementwise(mlir::Operation &op);
 
   Code &code;
   unsigned lanes;
+  const Target *target;
   RowLanes rows;
+  ElementLanes elements;
   mlir::IRMapping mapping;
 };
 

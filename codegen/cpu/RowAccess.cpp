@@ -86,6 +86,36 @@ void skim::cpu::forEachTokenRow(Code &code, tile::ItemRecordOp item, tile::Opera
   scf::YieldOp::create(code, code.add(start, run[1]));
 }
 
+Value skim::cpu::tokenAddress(Code &code, tile::ItemRecordOp item, tile::Operand operand,
+                              Value token) {
+  Rows rows = loadRows(item, operand);
+  Code::Values bytes = code.choose(
+      rows.paged,
+      [&]() -> Code::Values {
+        Value entry = code.floorDiv(token, rows.pageSize);
+        Value slot = code.sub(token, code.mul(entry, rows.pageSize));
+        Value page = code.loadIndex(32, code.offset(rows.table, code.mul(entry, code.index(4))));
+        return {code.add(code.mul(page, rows.pageBytes), code.mul(slot, rows.tokenBytes))};
+      },
+      [&]() -> Code::Values {
+        return {code.mul(code.add(rows.firstSlot, token), rows.tokenBytes)};
+      });
+  return code.offset(rows.head, bytes[0]);
+}
+
+Value skim::cpu::queryAddress(Code &code, tile::ItemRecordOp item, Value position) {
+  Code start = Code::after(item);
+  Value arguments = item.getArguments();
+  Value bytes = start.index(elementBytes(kernelInfo(item).problem.getOperand()));
+  Value tokenBytes = start.mul(loadArgument(start, arguments, Argument::QueryTokenStride), bytes);
+  Value headBytes = start.mul(loadArgument(start, arguments, Argument::QueryHeadStride), bytes);
+  Value data = start.offset(loadArgument(start, arguments, Argument::QueryData),
+                            start.mul(item.getHead(), headBytes));
+  // Row 0 of the request has position base.
+  Value first = start.sub(item.getFirstToken(), start.sub(item.getKvLen(), item.getQLen()));
+  return code.offset(data, code.mul(code.add(first, position), tokenBytes));
+}
+
 void skim::cpu::forEachColumn(Code &code, int64_t columns, unsigned lanes,
                               function_ref<void(Value column, unsigned lanes)> body) {
   int64_t whole = columns / lanes * lanes;

@@ -13,6 +13,12 @@ void forEachTokenRow(Code &code, tile::ItemRecordOp item, tile::Operand operand,
                      mlir::Value count,
                      llvm::function_ref<void(mlir::Value j, mlir::Value address)> body);
 
+/// The address of a token's key or value of the item's KV head; the token exists.
+mlir::Value tokenAddress(Code &code, tile::ItemRecordOp item, tile::Operand operand,
+                         mlir::Value token);
+/// The address of the query of the item's head at an existing position.
+mlir::Value queryAddress(Code &code, tile::ItemRecordOp item, mlir::Value position);
+
 /// Copies one row of `columns` elements to tile[row] as f32.
 void copyRow(Code &code, const Target &target, mlir::Type element, mlir::Value address,
              mlir::Value tile, mlir::Value row, int64_t columns);

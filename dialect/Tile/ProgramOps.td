@@ -135,25 +135,27 @@ def Tile_ItemRecordOp : Tile_Op<"item_record", [Pure]> {
   let summary = "a work item as the values it consists of";
   let description = [{
     Made when a program becomes a function of the kernel's arguments: `arguments` points to them; `rows_begin` and `rows_end` bound
-    the existing rows of a query tile, counted within the tile; `first_token` is the request's first row in the query and output arrays.
+    the existing rows of a row tile of `tile_rows` rows, counted within the tile (all 0 without a query axis); `keys_begin` and `keys_end` bound the keys that the
+    item stands for, all of the request without a key axis; `first_token` is the request's first row in the query and output arrays.
     A head that the item does not have is 0. `statistics` are four counters in the order of the kernel contract's structure.
 
     Example:
 
     ```mlir
     %item = tile.item_record arguments(%args : !llvm.ptr) request(%r) head(%h) kv_head(%g) layer(%layer) tile(%t)
-        lengths(%q_len, %kv_len) rows(%r0, %r1) first_token(%token) statistics(%counters : memref<4xi64>)
+        lengths(%q_len, %kv_len) rows(%r0, %r1) of 64 keys(%k0, %k1) first_token(%token) statistics(%counters : memref<4xi64>)
     ```
   }];
   let arguments = (ins
     AnyType:$arguments, Index:$request, Index:$head, Index:$kv_head, Index:$layer, Index:$tile,
-    Index:$q_len, Index:$kv_len, Index:$rows_begin, Index:$rows_end, Index:$first_token,
-    AnyType:$statistics);
+    Index:$q_len, Index:$kv_len, Index:$rows_begin, Index:$rows_end, Tile_I64<0>:$tile_rows,
+    Index:$keys_begin, Index:$keys_end, Index:$first_token, AnyType:$statistics);
   let results = (outs Tile_Item:$item);
   let assemblyFormat = [{
     `arguments` `(` $arguments `:` type($arguments) `)` `request` `(` $request `)` `head` `(` $head `)`
     `kv_head` `(` $kv_head `)` `layer` `(` $layer `)` `tile` `(` $tile `)`
-    `lengths` `(` $q_len `,` $kv_len `)` `rows` `(` $rows_begin `,` $rows_end `)`
+    `lengths` `(` $q_len `,` $kv_len `)` `rows` `(` $rows_begin `,` $rows_end `)` `of` $tile_rows
+    `keys` `(` $keys_begin `,` $keys_end `)`
     `first_token` `(` $first_token `)` `statistics` `(` $statistics `:` type($statistics) `)` attr-dict
   }];
 }

@@ -74,6 +74,8 @@ LogicalResult ReducePanelOp::verify() {
 }
 
 LogicalResult ReducePanelOp::verifyRegions() {
+  if (!(*this)->getParentOfType<ProgramOp>())
+    return success();
   // reduce_panel_c1
   ContributeOp contribution = findContribution(*this, getBody(), /*overRowTiles=*/false);
   if (!contribution)
@@ -117,6 +119,8 @@ LogicalResult ReduceCellsOp::verify() {
 }
 
 LogicalResult ReduceCellsOp::verifyRegions() {
+  if (!(*this)->getParentOfType<ProgramOp>())
+    return success();
   // reduce_cells_c1
   ContributeOp contribution = findContribution(*this, getBody(), /*overRowTiles=*/true);
   if (!contribution)
@@ -144,10 +148,7 @@ LogicalResult ReduceCellsOp::verifyRegions() {
 
 LogicalResult ContributeOp::verify() {
   // contribute_c3
-  Operation *op = (*this)->getParentOp();
-  while (op && isa<ForEachHeadOp, ForEachRowTileOp>(op))
-    op = op->getParentOp();
-  if (!isa_and_nonnull<ReducePanelOp, ReduceCellsOp>(op))
+  if (!(*this)->getParentOfType<ReducePanelOp>() && !(*this)->getParentOfType<ReduceCellsOp>())
     return emitOpError() << "expected to stand in a 'tile.reduce_panel' or 'tile.reduce_cells'";
   // contribute_c4
   if (getDiagonal() && getKeyCell() != 1)

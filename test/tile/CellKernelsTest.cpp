@@ -1,5 +1,6 @@
 // Kernels before attention on every CPU target: covers, lists, selections, block means; and
 // attention over means.
+#include "test/tile/CellKernels.h"
 #include "test/tile/Programs.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <random>
 
 using namespace skim;
 using namespace skim::test;
@@ -17,61 +19,6 @@ using llvm::formatv;
 namespace {
 
 class CellKernels : public testing::TestWithParam<const cpu::Target *> {};
-
-int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
-/// An array of the axes (request, head, query, key) with contiguous strides.
-template <typename T> struct Cells {
-  Cells(int64_t requests, int64_t heads, int64_t queries, int64_t keys, T initial = {})
-      : extents{requests, heads, queries, keys},
-        data(static_cast<size_t>(requests * heads * queries * keys), initial) {}
-
-  T &at(int64_t request, int64_t head, int64_t query, int64_t key) {
-    return data[((request * extents[1] + head) * extents[2] + query) * extents[3] + key];
-  }
-  /// `elements` of a cell lie side by side along the last axis.
-  skim_buffer view(int64_t elements = 1) {
-    int64_t keys = extents[3];
-    skim_buffer buffer = {data.data(), {}, {}};
-    int64_t strides[4] = {extents[1] * extents[2] * keys, extents[2] * keys, keys, elements};
-    for (int axis = 0; axis < 4; ++axis) {
-      buffer.extents[axis] = axis == 3 ? keys / elements : extents[axis];
-      buffer.strides[axis] = buffer.extents[axis] == 1 ? 0 : strides[axis];
-    }
-    return buffer;
-  }
-
-  int64_t extents[4];
-  std::vector<T> data;
-};
-
-std::string program(const Shape &shape, int64_t rows, int64_t keys, const char *head,
-                    const char *axis, const std::string &body) {
-  return formatv("tile.program @kernel attributes {{\n"
-                 "    problem = #tile.problem<query_heads = {0}, kv_heads = {1}, head_dim = {2}, "
-                 "value_dim = {3}, operand = {4}, out = {5}>,\n"
-                 "    schedule = #tile.schedule<rows = {6}, keys = {7}>, "
-                 "items = #tile.items<head = {8}, axis = {9}>} {{\n"
-                 "  tile.for_each_work_item %item {{\n{10}  }\n}\n",
-                 shape.queryHeads, shape.kvHeads, shape.headDim, shape.valueDim, shape.operand,
-                 shape.out, rows, keys, head, axis, body);
-}
-
-/// Items of all requests and heads along query tiles (`rows` > 0), key blocks (`keys` > 0) or
-/// nothing.
-std::vector<skim_work_item> items(const Shape &shape, int64_t heads, int64_t rows, int64_t keys) {
-  std::vector<skim_work_item> result;
-  for (size_t request = 0; request < shape.requests.size(); ++request) {
-    auto [q, kv] = shape.requests[request];
-    int64_t begin = rows > 0 ? floorDiv(kv - q, rows) : 0;
-    int64_t end = rows > 0 ? floorDiv(kv - 1, rows) + 1 : keys > 0 ? (kv + keys - 1) / keys : 1;
-    for (int64_t head = 0; head < heads && q > 0; ++head)
-      for (int64_t tile = begin; tile < end; ++tile)
-        result.push_back({static_cast<int32_t>(request), static_cast<int32_t>(head),
-                          static_cast<int32_t>(tile), 0});
-  }
-  return result;
-}
 
 } // namespace
 
@@ -342,4 +289,97 @@ TEST_P(CellKernels, AttendsToPooledBlocks) {
   EXPECT_EQ(batch.statistics().rest_entries, entries);
   EXPECT_EQ(batch.statistics().pairs_kept, 0);
   EXPECT_EQ(batch.statistics().tiles_visited, 0);
+}
+
+// Sums of products element by element, with rows and keys read from the operands.
+TEST_P(CellKernels, ElementsOfOperands) {
+  Shape shape;
+  shape.queryHeads = 4;
+  shape.kvHeads = 2;
+  shape.operand = "bf16";
+  shape.pageSize = 16;
+  shape.requests = {{33, 40}, {5, 2}};
+  AttentionBatch batch(shape, 55);
+  std::string body = "    tile.reduce_cells sum of %item to buffer 0 (head = query) cells "
+                     "(1, 0) accumulators 1 {\n"
+                     "      tile.contribute of %item cells (1, 1) where {\n"
+                     "      ^bb0(%q: index, %k: index):\n"
+                     "        %s = tile.reduce_elements sum 32 {\n"
+                     "        ^bb0(%i: index):\n"
+                     "          %a = tile.load_element queries of %item at (%q, %i) : f32\n"
+                     "          %b = tile.load_element keys of %item at (%k, %i) : f32\n"
+                     "          %ab = arith.mulf %a, %b : f32\n"
+                     "          tile.yield %ab : f32\n        } : f32\n"
+                     "        %m = tile.reduce_elements max 32 {\n"
+                     "        ^bb0(%i: index):\n"
+                     "          %v = tile.load_element values of %item at (%k, %i) : f32\n"
+                     "          tile.yield %v : f32\n        } : f32\n"
+                     "        %sm = arith.mulf %s, %m : f32\n"
+                     "        tile.yield %sm : f32\n      }\n    }\n";
+  auto jit = compile(program(shape, 64, 64, "query", "queries", body), *GetParam());
+  ASSERT_NE(jit, nullptr);
+  Cells<float> result(2, 4, 40, 1, -77);
+  Cells<double> totals(2, 4, 40, 3);
+  runKernel(*jit, batch, 4, 64, {result.view(), totals.view(3)});
+  for (int64_t request = 0; request < 2; ++request) {
+    auto [q, kv] = shape.requests[request];
+    for (int64_t head = 0; head < 4; ++head)
+      for (int64_t row = 0; row < q; ++row) {
+        double expected = 0;
+        for (int64_t k = 0; k < kv; ++k) {
+          double dot = 0;
+          float most = -1e30F;
+          for (int64_t i = 0; i < 32; ++i) {
+            dot += batch.query(request, row, head, i) * batch.key(request, k, head / 2, i);
+            most = std::max(most, batch.value(request, k, head / 2, i));
+          }
+          expected += static_cast<float>(dot) * most;
+        }
+        ASSERT_NEAR(result.at(request, head, row, 0), expected, 1e-3 * (1 + std::abs(expected)))
+            << request << " " << head << " " << row;
+      }
+  }
+}
+
+// A predicate that is constant on cells of (A, B), cut by causality.
+TEST_P(CellKernels, CoverOfCells) {
+  Shape shape;
+  shape.requests = {{150, 210}, {61, 61}, {5, 2}};
+  for (auto [a, b] : {std::pair<int64_t, int64_t>{1, 16}, {16, 1}, {32, 8}, {128, 64}, {1, 48}}) {
+    AttentionBatch batch(shape, 56);
+    std::string body = formatv(
+        "    %kv_len = tile.uniform kv_len of %item : index\n"
+        "    tile.for_each_visit %visit of %item symbols(%kv_len) touched [interval<lower = "
+        "affine_map<(t)[s0] -> (0)>, upper = affine_map<(t)[s0] -> (s0 ceildiv 32)>>] hidden [] "
+        "source #tile.source<tokens> {{\n"
+        "      %any = tile.any at %visit cells ({0}, {1}) where {{\n"
+        "      ^bb0(%q: index, %k: index):\n"
+        "        %seen = tile.contains affine_set<(q, k) : (q - k >= 0)>(%q, %k) : i1\n"
+        "        %x = tile.load_cell buffer 1 (head = none) cells ({0}, {1}) at (%q, %k) of %item "
+        ": "
+        "f64\n"
+        "        %zero = arith.constant 0.0 : f64\n"
+        "        %b = arith.cmpf ogt, %x, %zero : f64\n"
+        "        %h = arith.andi %b, %seen : i1\n        tile.yield %h : i1\n"
+        "      } : !tile.fragment<1x1xi1>\n"
+        "      tile.store_cell %any at %visit to buffer 0 : !tile.fragment<1x1xi1>\n"
+        "      tile.yield\n    }\n",
+        a, b);
+    auto jit = compile(program(shape, 64, 32, "none", "queries", body), *GetParam());
+    ASSERT_NE(jit, nullptr);
+    Cells<uint8_t> map(3, 1, 5, 7), expected(3, 1, 5, 7);
+    Cells<double> values(3, 1, 212, 212);
+    std::minstd_rand random(12);
+    for (double &x : values.data)
+      x = random() % 40 == 0 ? 1 : random() % 2 == 0 ? 0 : std::numeric_limits<double>::quiet_NaN();
+    runKernel(*jit, batch, 1, 64, {map.view(), values.view()});
+    for (int64_t request = 0; request < 3; ++request) {
+      int64_t base = batch.base(request), kv = shape.requests[request].kv;
+      for (int64_t q = base; q < kv; ++q)
+        for (int64_t k = 0; k < kv && k <= q; ++k)
+          if (values.at(request, 0, floorDiv(q, a) - floorDiv(base, a), k / b) > 0)
+            expected.at(request, 0, floorDiv(q, 64) - floorDiv(base, 64), k / 32) = 1;
+    }
+    EXPECT_EQ(map.data, expected.data) << a << " " << b;
+  }
 }

@@ -197,7 +197,7 @@ TEST(Invariance, ChunksOfOnePrompt) {
       for (int32_t head = 0; head < 2; ++head)
         for (auto tile = static_cast<int32_t>(chunk.begin / 64); tile <= (kvLen - 1) / 64; ++tile)
           items.push_back({0, head, tile, 0});
-      kernel(&part, items.data(), 0, static_cast<int64_t>(items.size()));
+      kernel(&part, items.data(), 0, static_cast<int64_t>(items.size()), /*worker=*/0);
     }
     for (int64_t row = 0; row < 300; ++row)
       for (int64_t head = 0; head < 2; ++head) {

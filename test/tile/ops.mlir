@@ -176,9 +176,9 @@ func.func private @types(!tile.shared<192x128xbf16, swizzle = 128, stages = 2>, 
 
 // CHECK-LABEL: func.func @records
 func.func @records(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %masked: i1) {
-  // CHECK: %[[ITEM:.*]] = tile.item_record arguments(%{{.*}} : !llvm.ptr) request(%{{.*}}) head(%{{.*}}) kv_head(%{{.*}}) layer(%{{.*}}) tile(%{{.*}}) lengths(%{{.*}}, %{{.*}}) rows(%{{.*}}, %{{.*}}) first_token(%{{.*}}) statistics(%{{.*}} : memref<4xi64>)
+  // CHECK: %[[ITEM:.*]] = tile.item_record arguments(%{{.*}} : !llvm.ptr) request(%{{.*}}) head(%{{.*}}) kv_head(%{{.*}}) layer(%{{.*}}) tile(%{{.*}}) lengths(%{{.*}}, %{{.*}}) rows(%{{.*}}, %{{.*}}) of 64 keys(%{{.*}}, %{{.*}}) first_token(%{{.*}}) statistics(%{{.*}} : memref<4xi64>)
   %item = tile.item_record arguments(%args : !llvm.ptr) request(%i) head(%i) kv_head(%i) layer(%i) tile(%i)
-      lengths(%i, %i) rows(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
+      lengths(%i, %i) rows(%i, %i) of 64 keys(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
   // CHECK: tile.visit_record of %[[ITEM]] keys(%{{.*}}, %{{.*}}) masked(%{{.*}}) source #tile.source<pooled keys = 0, values = 1, block = 128>
   %visit = tile.visit_record of %item keys(%i, %i) masked(%masked) source #tile.source<pooled keys = 0, values = 1, block = 128>
   return

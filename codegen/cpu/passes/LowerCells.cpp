@@ -1,9 +1,11 @@
 // Covers, lists, selections and block means.
 #include "codegen/cpu/CellAccess.h"
 #include "codegen/cpu/Elements.h"
+#include "codegen/cpu/Items.h"
 #include "codegen/cpu/Layout.h"
 #include "codegen/cpu/RegionEvaluator.h"
 #include "codegen/cpu/RowAccess.h"
+#include "codegen/cpu/RuntimeCalls.h"
 #include "codegen/cpu/TargetPass.h"
 
 #include <skim/abi.h>
@@ -29,19 +31,52 @@ static Value byteConstant(Code &code, int8_t value) {
   return arith::ConstantOp::create(code, code.getI8IntegerAttr(value));
 }
 
-/// The item's first position, base where its items have no query axis.
-static Value firstPosition(Code &code, tile::ItemRecordOp item) {
-  if (kernelInfo(item).items.getAxis() == tile::ItemAxis::Queries)
-    return firstRow(code, item);
-  return code.sub(item.getKvLen(), item.getQLen());
-}
-
 /// The item's query cell counted from the first of an array; null without a query axis.
 static Value queryCellOfItem(Code &code, tile::ItemRecordOp item, int64_t queryCell) {
   if (queryCell == 0)
     return {};
   Value base = code.sub(item.getKvLen(), item.getQLen());
   return code.sub(item.getTile(), code.floorDiv(base, queryCell));
+}
+
+/// Calls `body` with the first key of each cell of `keyCell` keys that the visit touches.
+static Code::Values forEachKeyCell(Code &code, tile::VisitRecordOp visit, int64_t keyCell,
+                                   ValueRange initial, Code::CarryingBody body) {
+  Value first = visit.getFirstKey();
+  Value end = code.add(first, visit.getCount());
+  return code.loop(code.floorDiv(first, keyCell), code.ceilDiv(end, keyCell), 1, initial,
+                   [&](Value cell, ValueRange carried) {
+                     return body(code.max(first, code.mul(cell, code.index(keyCell))), carried);
+                   });
+}
+
+/// Of cells with several rows, each is evaluated once, where its last existing row meets its first
+/// key: the pair of the cell that is visible if any is.
+static LogicalResult anyOfCells(tile::AnyOp op, tile::VisitRecordOp visit, tile::ItemRecordOp item,
+                                Value buffer) {
+  Code code = Code::before(op);
+  auto queryCell = static_cast<int64_t>(op.getQueryCell());
+  Value first = firstRow(code, item), end = endRow(code, item);
+  Value none = code.i1(false);
+  LogicalResult result = success();
+  Code::Values any =
+      code.loop(code.floorDiv(first, queryCell), code.ceilDiv(end, queryCell), 1, none,
+                [&](Value cell, ValueRange outer) {
+                  Value next = code.mul(code.add(cell, code.index(1)), code.index(queryCell));
+                  Value position = code.sub(code.min(next, end), code.index(1));
+                  return forEachKeyCell(code, visit, static_cast<int64_t>(op.getKeyCell()), outer,
+                                        [&](Value key, ValueRange carried) -> Code::Values {
+                                          Code::Values values;
+                                          result = RegionEvaluator(code, 1).evaluate(
+                                              op.getBody(), {position, key}, values);
+                                          if (failed(result))
+                                            return Code::Values(carried);
+                                          return {code.logicalOr(carried[0], values.front())};
+                                        });
+                });
+  Value byte = arith::ExtUIOp::create(code, code.getIntegerType(8), any[0]);
+  code.storeScalar(byte, buffer, code.index(0));
+  return result;
 }
 
 static LogicalResult lower(tile::AnyOp op, const Target &target) {
@@ -58,6 +93,13 @@ static LogicalResult lower(tile::AnyOp op, const Target &target) {
   unsigned lanes = target.lanes;
   bool oneCell = type.getRows() == 1;
   LogicalResult result = success();
+  if (oneCell && op.getQueryCell() > 1) {
+    if (failed(anyOfCells(op, *visit, *item, buffer)))
+      return failure();
+    op.replaceAllUsesWith(asTile(code, buffer, type));
+    op.erase();
+    return success();
+  }
   if (oneCell)
     code.storeScalar(byteConstant(code, 0), buffer, code.index(0));
   Value begin = code.roundDown(item->getRowsBegin(), lanes);
@@ -66,17 +108,16 @@ static LogicalResult lower(tile::AnyOp op, const Target &target) {
     Value none = arith::ConstantOp::create(
         code, DenseElementsAttr::get(code.vectorType(lanes, code.getI1Type()), false));
     Code::Values any =
-        code.loop(code.index(0), visit->getCount(), 1, none,
-                  [&](Value j, ValueRange carried) -> Code::Values {
-                    RegionEvaluator evaluator(code, lanes);
-                    evaluator.setRows(rows);
-                    Code::Values values;
-                    Value key = code.add(visit->getFirstKey(), j);
-                    result = evaluator.evaluate(op.getBody(), {rows.positions, key}, values);
-                    if (failed(result))
-                      return Code::Values(carried);
-                    return {code.logicalOr(carried[0], evaluator.toLanes(values.front()))};
-                  });
+        forEachKeyCell(code, *visit, static_cast<int64_t>(op.getKeyCell()), none,
+                       [&](Value key, ValueRange carried) -> Code::Values {
+                         RegionEvaluator evaluator(code, lanes);
+                         evaluator.setRows(rows);
+                         Code::Values values;
+                         result = evaluator.evaluate(op.getBody(), {rows.positions, key}, values);
+                         if (failed(result))
+                           return Code::Values(carried);
+                         return {code.logicalOr(carried[0], evaluator.toLanes(values.front()))};
+                       });
     if (oneCell) {
       // Lanes beyond the existing rows repeat existing ones.
       Value found = vector::ReductionOp::create(code, vector::CombiningKind::OR, any[0]);
@@ -174,17 +215,6 @@ static LogicalResult lower(tile::ScatterListOp op, const Target &) {
   return success();
 }
 
-/// A function of the runtime library, declared in the module on first use.
-static func::FuncOp declareRuntime(Operation *user, StringRef name, FunctionType type) {
-  auto module = user->getParentOfType<ModuleOp>();
-  if (auto declared = module.lookupSymbol<func::FuncOp>(name))
-    return declared;
-  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto function = func::FuncOp::create(builder, user->getLoc(), name, type);
-  function.setPrivate();
-  return function;
-}
-
 static LogicalResult lower(tile::SelectOp op, const Target &) {
   Code code = Code::before(op);
   FailureOr<tile::ItemRecordOp> item = itemRecord(op, op.getItem());
@@ -212,18 +242,9 @@ static LogicalResult lower(tile::SelectOp op, const Target &) {
   if (failed(result))
     return failure();
 
-  Type pointer = code.pointerType(), i64 = code.getI64Type(), f64 = code.getF64Type();
-  Value cells = arith::IndexCastOp::create(code, i64, count);
-  SmallVector<Value> arguments = {scratch.address, cells, op.getAmount(), map.address};
-  SmallVector<Type> types = {pointer, i64, f64, pointer};
-  StringRef name = "skim_select_top_k";
-  if (op.getKind() == tile::Selection::TopP) {
-    name = "skim_select_top_p";
-    arguments.push_back(code.offset(scratch.address, code.mul(count, code.index(4))));
-    types.push_back(pointer);
-  }
-  func::FuncOp callee = declareRuntime(op, name, code.getFunctionType(types, i64));
-  func::CallOp::create(code, callee, arguments);
+  Value order = code.offset(scratch.address, code.mul(count, code.index(4)));
+  callSelection(code, op, op.getKind(),
+                {scratch.address, count, op.getAmount(), map.address, order});
   op.erase();
   return success();
 }

@@ -1,6 +1,7 @@
 // Copies of operands to f32 tiles, and stores of results.
 #include "codegen/cpu/CellAccess.h"
 #include "codegen/cpu/Elements.h"
+#include "codegen/cpu/Items.h"
 #include "codegen/cpu/Layout.h"
 #include "codegen/cpu/RegionEvaluator.h"
 #include "codegen/cpu/RowAccess.h"

@@ -1,4 +1,5 @@
 // Products and the online softmax as register-blocked loops.
+#include "codegen/cpu/DotBlock.h"
 #include "codegen/cpu/KernelArguments.h"
 #include "codegen/cpu/Layout.h"
 #include "codegen/cpu/TargetPass.h"
@@ -80,26 +81,16 @@ LogicalResult ProductLowering::lower(tile::EmptyStateOp empty) {
   return success();
 }
 
-// scores[key + i][row + lanes] += queries[d][row + lanes] * keys[key + i][d]: the accumulators of a
-// block of keys and vectors of rows stay in registers over the whole head dimension.
+// scores[key + i][row + lanes] = sum over d of queries[d][row + lanes] * keys[key + i][d]
 void ProductLowering::dotBlock(Value queries, Value keys, Value scores, Value row, Value key,
                                int64_t dimension, Value scale) {
-  unsigned blockKeys = target.keysInRegisters;
-  Code::Values zeros(static_cast<size_t>(blockKeys) * vectors, code.splat(code.f32(0), lanes));
-  Code::Values sums =
-      code.loop(code.index(0), code.index(dimension), 1, zeros, [&](Value d, ValueRange carried) {
-        Code::Values next, rows;
-        for (unsigned v = 0; v < vectors; ++v)
-          rows.push_back(
-              code.loadVector(lanes, queries, {d, at(row, static_cast<int64_t>(v) * lanes)}));
-        for (unsigned i = 0; i < blockKeys; ++i) {
-          Value element = code.splat(code.loadScalar(keys, {at(key, i), d}), lanes);
-          for (unsigned v = 0; v < vectors; ++v)
-            next.push_back(code.multiplyAdd(element, rows[v], carried[i * vectors + v]));
-        }
-        return next;
-      });
-  for (unsigned i = 0; i < blockKeys; ++i)
+  Code::Values sums = DotBlock(code, target, dimension)
+                          .multiply(
+                              [&](Value d, int64_t lane) {
+                                return code.loadVector(lanes, queries, {d, at(row, lane)});
+                              },
+                              keys, key);
+  for (unsigned i = 0; i < target.keysInRegisters; ++i)
     for (unsigned v = 0; v < vectors; ++v) {
       Value score = arith::MulFOp::create(code, sums[i * vectors + v], scale);
       code.storeVector(score, scores, {at(key, i), at(row, static_cast<int64_t>(v) * lanes)});

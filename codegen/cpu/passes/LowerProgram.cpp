@@ -1,7 +1,7 @@
 // Programs to functions over arrays of work items.
+#include "codegen/cpu/Items.h"
 #include "codegen/cpu/KernelArguments.h"
 #include "codegen/cpu/Passes.h"
-#include "codegen/cpu/RegionEvaluator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -42,17 +42,23 @@ static tile::ItemRecordOp loadItem(Code &code, const KernelInfo &info, Value arg
   Value kvLen = entry(Argument::KvLens, item.request);
   Value qLen = code.sub(endToken, firstToken);
 
-  Value rowsBegin = zero, rowsEnd = zero;
+  Value rowsBegin = zero, rowsEnd = zero, keysBegin = zero, keysEnd = kvLen;
+  int64_t tileRows = 0;
   if (info.items.getAxis() == tile::ItemAxis::Queries) {
-    Value rows = code.index(info.schedule.getRows());
+    tileRows = info.schedule.getRows();
+    Value rows = code.index(tileRows);
     Value start = code.mul(item.tile, rows);
     rowsBegin = code.max(code.sub(code.sub(kvLen, qLen), start), zero);
     rowsEnd = code.min(code.sub(kvLen, start), rows);
+  } else if (info.items.getAxis() == tile::ItemAxis::Keys) {
+    Value keys = code.index(info.schedule.getKeys());
+    keysBegin = code.mul(item.tile, keys);
+    keysEnd = code.min(code.add(keysBegin, keys), kvLen);
   }
   return tile::ItemRecordOp::create(code, code.getType<tile::ItemType>(), arguments, item.request,
                                     head, kvHead, loadArgument(code, arguments, Argument::Layer),
-                                    item.tile, qLen, kvLen, rowsBegin, rowsEnd, firstToken,
-                                    statistics);
+                                    item.tile, qLen, kvLen, rowsBegin, rowsEnd, tileRows, keysBegin,
+                                    keysEnd, firstToken, statistics);
 }
 
 /// Adds the item's counters to the caller's array, where there is one.
@@ -63,89 +69,6 @@ static void storeStatistics(Code &code, Value arguments, Value ordinal, Value co
     for (int64_t counter = 0; counter < 4; ++counter)
       code.store(code.loadScalar(counters, code.index(counter)), code.offset(address, 8 * counter));
   });
-}
-
-static Value uniformValue(Code &code, tile::ItemRecordOp item, tile::UniformKind kind) {
-  auto position = [&](Value row) {
-    Value rows = code.index(kernelInfo(item).schedule.getRows());
-    return code.add(code.mul(item.getTile(), rows), row);
-  };
-  switch (kind) {
-  case tile::UniformKind::QLen:
-    return item.getQLen();
-  case tile::UniformKind::KvLen:
-    return item.getKvLen();
-  case tile::UniformKind::Base:
-    return code.sub(item.getKvLen(), item.getQLen());
-  case tile::UniformKind::Request:
-    return item.getRequest();
-  case tile::UniformKind::Head:
-    return item.getHead();
-  case tile::UniformKind::KvHead:
-    return item.getKvHead();
-  case tile::UniformKind::Layer:
-    return item.getLayer();
-  case tile::UniformKind::Tile:
-    return item.getTile();
-  case tile::UniformKind::FirstRow:
-    return position(item.getRowsBegin());
-  case tile::UniformKind::EndRow:
-    return position(item.getRowsEnd());
-  }
-  return {};
-}
-
-static Value parameterValue(Code &code, tile::ItemRecordOp item, tile::ParameterOp op) {
-  Value entry = op.getPerHead() ? item.getHead() : code.index(0);
-  Value address = parameterAddress(code, item.getArguments(), op.getSlot(), entry);
-  Type type = op.getValue().getType();
-  if (type.isF32())
-    return arith::TruncFOp::create(code, type, code.load(code.getF64Type(), address));
-  Value integer = code.loadIndex(64, address);
-  return type.isIndex() ? integer : code.logicalNot(code.equal(integer, code.index(0)));
-}
-
-static void raiseStatus(Code &code, tile::ItemRecordOp item, tile::RaiseStatusOp op) {
-  Value status = loadArgument(code, item.getArguments(), Argument::Status);
-  code.ifThen(code.logicalAnd(op.getCondition(), code.notNull(status)), [&] {
-    Value bit =
-        arith::ConstantOp::create(code, code.getI32IntegerAttr(static_cast<int32_t>(op.getBit())));
-    LLVM::AtomicRMWOp::create(code, LLVM::AtomicBinOp::_or, status, bit,
-                              LLVM::AtomicOrdering::monotonic);
-  });
-}
-
-/// Evaluates the scalar operations that stand outside of every region: one value for the item.
-static LogicalResult evaluateItemScalars(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (!isa<tile::LoadCellOp, tile::ContainsOp, tile::LiteralValueOp>(op))
-      continue;
-    Code code = Code::before(&op);
-    FailureOr<Value> value = RegionEvaluator(code, /*lanes=*/1).evaluate(op);
-    if (failed(value))
-      return failure();
-    op.getResult(0).replaceAllUsesWith(*value);
-    op.erase();
-  }
-  return success();
-}
-
-/// Replaces what reads the item by values beside its record.
-static void lowerItemUsers(tile::ItemRecordOp item) {
-  for (Operation *user : llvm::make_early_inc_range(item->getUsers())) {
-    Code beside = Code::after(item);
-    if (auto uniform = dyn_cast<tile::UniformOp>(user))
-      uniform.replaceAllUsesWith(uniformValue(beside, item, uniform.getKind()));
-    else if (auto parameter = dyn_cast<tile::ParameterOp>(user))
-      parameter.replaceAllUsesWith(parameterValue(beside, item, parameter));
-    else if (auto status = dyn_cast<tile::RaiseStatusOp>(user)) {
-      Code code = Code::before(status);
-      raiseStatus(code, item, status);
-    } else {
-      continue;
-    }
-    user->erase();
-  }
 }
 
 static LogicalResult lowerProgram(tile::ProgramOp program) {

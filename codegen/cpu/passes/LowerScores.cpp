@@ -1,4 +1,5 @@
 // Masks and score functions on vectors of rows.
+#include "codegen/cpu/Items.h"
 #include "codegen/cpu/Layout.h"
 #include "codegen/cpu/RegionEvaluator.h"
 #include "codegen/cpu/Statistics.h"

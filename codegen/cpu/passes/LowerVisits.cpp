@@ -1,4 +1,5 @@
 // Visits to loops over stretches of tiles.
+#include "codegen/cpu/Items.h"
 #include "codegen/cpu/KernelArguments.h"
 #include "codegen/cpu/RegionEvaluator.h"
 #include "codegen/cpu/Statistics.h"

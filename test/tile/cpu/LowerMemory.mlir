@@ -6,7 +6,7 @@
 func.func @memory(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %masked: i1, %state: !tile.state<64x20>) attributes {
     tile.problem = #problem, tile.schedule = #tile.schedule<rows = 64, keys = 64>, tile.items = #tile.items<head = query, axis = queries>} {
   %item = tile.item_record arguments(%args : !llvm.ptr) request(%i) head(%i) kv_head(%i) layer(%i) tile(%i)
-      lengths(%i, %i) rows(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
+      lengths(%i, %i) rows(%i, %i) of 64 keys(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
   %visit = tile.visit_record of %item keys(%i, %i) masked(%masked) source #tile.source<tokens>
 
   // Queries are stored transposed; rows that do not exist are 0.
@@ -43,7 +43,7 @@ func.func @memory(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %masked
 func.func @pooled(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %masked: i1) attributes {
     tile.problem = #problem, tile.schedule = #tile.schedule<rows = 64, keys = 64>, tile.items = #tile.items<head = query, axis = queries>} {
   %item = tile.item_record arguments(%args : !llvm.ptr) request(%i) head(%i) kv_head(%i) layer(%i) tile(%i)
-      lengths(%i, %i) rows(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
+      lengths(%i, %i) rows(%i, %i) of 64 keys(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
   %visit = tile.visit_record of %item keys(%i, %i) masked(%masked) source #tile.source<pooled keys = 3, values = 4, block = 16>
   // Means are f32 and lie in one buffer: no block table.
   // CHECK-NOT: scf.while

@@ -10,7 +10,7 @@ func.func @products(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %mask
   // V3: memref.alloca() {alignment = 64 : i64} : memref<66x72xf32>
   // V4: memref.alloca() {alignment = 64 : i64} : memref<66x80xf32>
   %item = tile.item_record arguments(%args : !llvm.ptr) request(%i) head(%i) kv_head(%i) layer(%i) tile(%i)
-      lengths(%i, %i) rows(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
+      lengths(%i, %i) rows(%i, %i) of 64 keys(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
   %visit = tile.visit_record of %item keys(%i, %i) masked(%masked) source #tile.source<tokens>
   // Accumulators, rows padded to blocks of 6 and whole vectors and columns to whole vectors, then maxima, sums and
   // scales: 72 * 40 + 3 * 72, or 80 * 48 + 3 * 80.

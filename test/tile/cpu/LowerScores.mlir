@@ -9,7 +9,7 @@
 func.func @scores(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %masked: i1, %scores: !tile.fragment<64x64xf32>) -> !tile.fragment<64x64xf32> attributes {
     tile.problem = #problem, tile.schedule = #tile.schedule<rows = 64, keys = 64>, tile.items = #tile.items<head = query, axis = queries>} {
   %item = tile.item_record arguments(%args : !llvm.ptr) request(%i) head(%i) kv_head(%i) layer(%i) tile(%i)
-      lengths(%i, %i) rows(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
+      lengths(%i, %i) rows(%i, %i) of 64 keys(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
   %visit = tile.visit_record of %item keys(%i, %i) masked(%masked) source #tile.source<tokens>
 
   // CHECK: %[[TILE:.*]] = builtin.unrealized_conversion_cast %[[SCORES]] : !tile.fragment<64x64xf32> to memref<66x72xf32>

@@ -27,7 +27,7 @@
 func.func @visits(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %state: !tile.state<64x32>) attributes {
     tile.problem = #problem, tile.schedule = #tile.schedule<rows = 64, keys = 64>, tile.items = #tile.items<head = query, axis = queries>} {
   %item = tile.item_record arguments(%args : !llvm.ptr) request(%i) head(%i) kv_head(%i) layer(%i) tile(%i)
-      lengths(%i, %i) rows(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
+      lengths(%i, %i) rows(%i, %i) of 64 keys(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
   %lit = tile.literal of %item cells (64, 64) {
   ^bb0(%q: index, %k: index):
     %b = tile.load_cell input 0 (head = query) cells (64, 64) at (%q, %k) of %item : i1

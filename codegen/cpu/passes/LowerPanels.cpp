@@ -1,0 +1,164 @@
+// Queries, smoothed rows and selections of panels.
+#include "codegen/cpu/Accumulator.h"
+#include "codegen/cpu/Elements.h"
+#include "codegen/cpu/Items.h"
+#include "codegen/cpu/Layout.h"
+#include "codegen/cpu/PanelAccess.h"
+#include "codegen/cpu/RowAccess.h"
+#include "codegen/cpu/RuntimeCalls.h"
+#include "codegen/cpu/TargetPass.h"
+
+#include <limits>
+
+namespace skim::cpu {
+#define GEN_PASS_DEF_LOWERPANELS
+#include "codegen/cpu/Passes.h.inc"
+} // namespace skim::cpu
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::cpu;
+
+/// Row cells and columns of a panel that is being made.
+namespace {
+struct Opened {
+  tile::ItemRecordOp item;
+  Value data;
+  Value rowsBegin, rowsEnd; ///< row cells with existing positions
+  Value columns;
+};
+} // namespace
+
+template <typename Op> static FailureOr<Opened> open(Code &code, Op op) {
+  FailureOr<tile::ItemRecordOp> item = itemRecord(op, op.getItem());
+  if (failed(item))
+    return failure();
+  tile::PanelType type = op.getPanel().getType();
+  int64_t bytes = panelElementInMemory(code, type).getIntOrFloatBitWidth() / 8;
+  FailureOr<Value> data = scratchOf(op, *item, op.getScratch(), bytes);
+  if (failed(data))
+    return failure();
+  return Opened{*item, *data, rowCellsBegin(code, *item, type), rowCellsEnd(code, *item, type),
+                columnsOf(code, *item, type)};
+}
+
+static LogicalResult lower(tile::LoadPanelOp op, const Target &target) {
+  Code code = Code::before(op);
+  FailureOr<Opened> panel = open(code, op);
+  if (failed(panel))
+    return failure();
+  tile::PanelType type = op.getPanel().getType();
+  Type element = kernelInfo(op).problem.getOperand();
+  Value bytes = code.index(elementBytes(element)), elements = code.index(type.getElements());
+  Value start = tileStart(code, panel->item);
+  // Products run over whole blocks of rows.
+  int64_t block = Layout(target).rowBlock();
+  Value zero = code.f32(0);
+  code.loop(code.roundDown(panel->rowsBegin, block), code.roundUp(panel->rowsEnd, block), 1,
+            [&](Value row) {
+              auto store = [&](Value value, Value i) {
+                code.store(value, panelCell(code, panel->data, type, i, row));
+              };
+              Value exists = code.logicalAnd(code.lessOrEqual(panel->rowsBegin, row),
+                                             code.less(row, panel->rowsEnd));
+              code.ifElse(
+                  exists,
+                  [&] {
+                    Value query = queryAddress(code, panel->item, code.add(start, row));
+                    code.loop(code.index(0), elements, 1, [&](Value i) {
+                      Value address = code.offset(query, code.mul(i, bytes));
+                      store(loadElements(code, target, element, address, 1), i);
+                    });
+                  },
+                  [&] { code.loop(code.index(0), elements, 1, [&](Value i) { store(zero, i); }); });
+            });
+  replacePanel(code, op.getPanel(), panel->data);
+  op.erase();
+  return success();
+}
+
+static LogicalResult lower(tile::SmoothPanelOp op, const Target &target) {
+  Code code = Code::before(op);
+  FailureOr<Opened> panel = open(code, op);
+  if (failed(panel))
+    return failure();
+  tile::PanelType type = op.getPanel().getType();
+  unsigned lanes = target.lanes;
+  Type vector = code.vectorType(lanes, code.getF32Type());
+  Value input = panelData(code, op.getInput());
+  Value half = code.floorDiv(op.getWidth(), 2);
+  Value odd = code.equal(code.sub(op.getWidth(), code.mul(half, code.index(2))), code.index(1));
+  Value centred = code.logicalAnd(odd, code.less(code.index(0), op.getWidth()));
+  Value undefined = code.splat(code.f32(std::numeric_limits<double>::quiet_NaN()), lanes);
+  Accumulator mean(code, tile::Reduction::Mean, code.getF32Type());
+  code.loop(code.roundDown(panel->rowsBegin, lanes), panel->rowsEnd, lanes, [&](Value row) {
+    auto load = [&](Value column) {
+      return code.load(vector, panelCell(code, input, type, column, row));
+    };
+    code.loop(code.index(0), panel->columns, 1, [&](Value column) {
+      Value first = code.max(code.sub(column, half), code.index(0));
+      Value end = code.min(code.add(code.add(column, half), code.index(1)), panel->columns);
+      Code::Values total =
+          code.loop(code.select(centred, first, end), end, 1, mean.identity(lanes),
+                    [&](Value at, ValueRange carried) { return mean.combine(carried, load(at)); });
+      Value here = load(column);
+      Value defined = arith::CmpFOp::create(code, arith::CmpFPredicate::ORD, here, here);
+      code.store(code.select(defined, mean.finish(total), undefined),
+                 panelCell(code, panel->data, type, column, row));
+    });
+  });
+  replacePanel(code, op.getPanel(), panel->data);
+  op.erase();
+  return success();
+}
+
+static LogicalResult lower(tile::SelectPanelOp op, const Target &target) {
+  Code code = Code::before(op);
+  FailureOr<Opened> panel = open(code, op);
+  if (failed(panel))
+    return failure();
+  FailureOr<Value> scores = scratchOf(op, panel->item, op.getRow(), 4);
+  if (failed(scores))
+    return failure();
+  tile::PanelType type = op.getPanel().getType();
+  Value columns = panel->columns, key = code.index(type.getKey());
+  // Behind the scores lie the bytes that are selected, and behind these the order.
+  Value scoreBytes = code.mul(columns, code.index(4));
+  Value bytes = code.offset(*scores, scoreBytes), order = code.offset(bytes, scoreBytes);
+  Value start = tileStart(code, panel->item), first = firstRow(code, panel->item);
+  Type byte = code.getIntegerType(8);
+  LogicalResult result = success();
+  code.loop(panel->rowsBegin, panel->rowsEnd, 1, [&](Value row) {
+    Value position = code.max(first, code.add(start, code.mul(row, code.index(type.getQuery()))));
+    code.loop(code.index(0), columns, 1, [&](Value column) {
+      RegionEvaluator evaluator(code, 1, &target);
+      Code::Values values;
+      result = evaluator.evaluate(op.getBody(), {position, code.mul(column, key)}, values);
+      if (succeeded(result))
+        code.store(values.front(), code.offset(*scores, code.mul(column, code.index(4))));
+    });
+    callSelection(code, op, op.getKind(), {*scores, columns, op.getAmount(), bytes, order});
+    code.loop(code.index(0), columns, 1, [&](Value column) {
+      code.store(code.load(byte, code.offset(bytes, column)),
+                 panelCell(code, panel->data, type, column, row));
+    });
+  });
+  replacePanel(code, op.getPanel(), panel->data);
+  op.erase();
+  return result;
+}
+
+namespace {
+
+struct LowerPanelsPass : skim::cpu::impl::LowerPanelsBase<LowerPanelsPass> {
+  using LowerPanelsBase::LowerPanelsBase;
+
+  void runOnOperation() override {
+    if (failed(lowerOperations<tile::LoadPanelOp, tile::SmoothPanelOp, tile::SelectPanelOp>(
+            *this, getOperation(), target,
+            [](auto op, const Target &cpu) { return lower(op, cpu); })))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,62 @@
+// RUN: skim-opt %s -split-input-file --skim-cpu-lower-program --skim-cpu-lower-items -canonicalize | FileCheck %s
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 32, value_dim = 32, operand = f32, out = f32>
+
+// The two query heads of the KV head, and for each the tiles of 64 rows that hold a row of the request.
+// CHECK-LABEL: func.func @group
+tile.program @group attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 128>, items = #tile.items<head = kv, axis = keys>} {
+  tile.for_each_work_item %item {
+    // CHECK: tile.item_record {{.*}} rows(%[[ZERO:.*]], %[[ZERO]]) of 0 keys(%[[FIRST:[^,]*]], %[[END:[^)]*]])
+    // CHECK: tile.reduce_cells
+    tile.reduce_cells sum of %item to buffer 0 (head = kv) cells (0, 64) accumulators 1 {
+      // CHECK: scf.for %[[HEAD:.*]] = %{{.*}} to %{{.*}} step %c1
+      tile.for_each_head %head of %item {
+        // CHECK: scf.for %[[TILE:.*]] = %{{.*}} to %{{.*}} step %c1
+        // CHECK: %[[START:.*]] = arith.muli %[[TILE]], %c64
+        // CHECK: %[[PART:.*]] = tile.item_record {{.*}} head(%[[HEAD]]) {{.*}} tile(%[[TILE]]) {{.*}} of 64 keys(%[[FIRST]], %[[END]])
+        // What the body reads of its part are values.
+        // CHECK: arith.addi
+        // CHECK-NOT: tile.uniform
+        // CHECK: tile.contribute of %[[PART]] cells(1, 64)
+        tile.for_each_row_tile %tile of %head rows 64 {
+          %row = tile.uniform first_row of %tile : index
+          tile.contribute of %tile cells (1, 64) where {
+          ^bb0(%q: index, %k: index):
+            %d = arith.subi %q, %row : index
+            %i = arith.index_cast %d : index to i32
+            %x = arith.sitofp %i : i32 to f32
+            tile.yield %x : f32
+          }
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 32, value_dim = 32, operand = f32, out = f32>
+
+// All heads where the item has none, each with its KV head; tiles from a position on.
+// CHECK-LABEL: func.func @all
+tile.program @all attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = none, axis = none>} {
+  tile.for_each_work_item %item {
+    // CHECK: scf.for %[[HEAD:.*]] = %c0 to %c4 step %c1
+    // CHECK: %[[KV:.*]] = arith.shrsi %[[HEAD]], %c1
+    // CHECK: arith.maxsi
+    // CHECK: scf.for
+    // CHECK: tile.item_record {{.*}} head(%[[HEAD]]) kv_head(%[[KV]]) {{.*}} of 32
+    %first = tile.uniform q_len of %item : index
+    tile.reduce_cells sum of %item to buffer 0 (head = none) cells (0, 0) accumulators 1 {
+      tile.for_each_head %head of %item {
+        tile.for_each_row_tile %tile of %head rows 32 from %first {
+          tile.contribute of %tile cells (1, 64) where {
+          ^bb0(%q: index, %k: index):
+            %x = arith.constant 1.0 : f32
+            tile.yield %x : f32
+          }
+        }
+      }
+    }
+  }
+}
