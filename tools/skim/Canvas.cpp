@@ -6,7 +6,6 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cairo-svg.h>
-#include <cairo.h>
 
 #include <cmath>
 #include <memory>

@@ -9,10 +9,10 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
+#include <cairo.h>
+
 #include <cstdint>
 #include <string>
-
-typedef struct _cairo cairo_t;
 
 namespace skim::tool {
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace skim::tool {
 namespace {
@@ -74,11 +75,11 @@ std::string percent(double share) {
 /// 1, 2 and 5 times powers of ten within the axis.
 std::vector<double> densityTicks(const Axis &axis) {
   std::vector<double> ticks;
-  for (double power = 1e-4; power < 1; power *= 10)
+  for (int exponent : {-4, -3, -2, -1, 0})
     for (double factor : {1.0, 2.0, 5.0})
-      if (double tick = factor * power; tick >= axis.least * 0.999)
+      if (double tick = factor * std::pow(10, exponent);
+          tick >= axis.least * 0.999 && tick <= axis.most)
         ticks.push_back(tick);
-  ticks.push_back(1);
   return ticks;
 }
 
@@ -101,8 +102,9 @@ Axis bitsAxis(const FrontierPicture &picture, std::vector<double> &ticks) {
   double step = std::pow(10, std::floor(std::log10(axis.most - axis.least)));
   while ((axis.most - axis.least) / step < 4)
     step /= 2;
-  for (double tick = std::ceil(axis.least / step) * step; tick <= axis.most; tick += step)
-    ticks.push_back(tick);
+  auto first = static_cast<int64_t>(std::ceil(axis.least / step));
+  for (int64_t i = first; double(i) * step <= axis.most; ++i)
+    ticks.push_back(double(i) * step);
   return axis;
 }
 
@@ -141,6 +143,7 @@ void drawAxes(Canvas &canvas, const Plane &plane, const FrontierPicture &picture
 
 void drawSeries(Canvas &canvas, const Plane &plane, const FrontierSeries &series, size_t number) {
   std::vector<Dot> dots;
+  dots.reserve(series.points.size());
   for (const FrontierPoint &point : series.points)
     dots.push_back(plane.place(point));
   canvas.polyline(dots, seriesColours[number % colours], 1.6);
@@ -156,8 +159,9 @@ void drawSeries(Canvas &canvas, const Plane &plane, const FrontierSeries &series
 
 void drawLegend(Canvas &canvas, const FrontierPicture &picture) {
   for (size_t i = 0; i < picture.series.size(); ++i) {
-    double x = margin + double(i % legendColumns) * legendColumn;
-    double y = legendTop + double(i / legendColumns) * legendLine;
+    auto [line, column] = std::div(static_cast<int64_t>(i), legendColumns);
+    double x = margin + double(column) * legendColumn;
+    double y = legendTop + double(line) * legendLine;
     drawMark(canvas, i, {x + 6, y - 4});
     canvas.text(x + 17, y, picture.series[i].name, {});
   }

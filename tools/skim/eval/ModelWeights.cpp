@@ -94,7 +94,7 @@ public:
   }
 
 private:
-  const Tensor *find(const std::string &name, ElementType type, std::vector<int64_t> shape) {
+  const Tensor *find(const std::string &name, ElementType type, const std::vector<int64_t> &shape) {
     if (!problem.empty())
       return nullptr;
     const Tensor *tensor = file.find(name);

@@ -23,6 +23,7 @@ llvm::StringRef deviceName(const AttentionSetup &setup) {
 /// `0, 1, 2:3`: layers, then heads.
 std::string denseParts(const AttentionSetup &setup) {
   std::vector<std::string> parts;
+  parts.reserve(setup.denseLayers.size() + setup.denseHeads.size());
   for (int64_t layer : setup.denseLayers)
     parts.push_back("layer " + std::to_string(layer));
   for (auto [layer, head] : setup.denseHeads)

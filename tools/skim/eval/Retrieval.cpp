@@ -43,6 +43,7 @@ std::vector<int64_t> shuffled(int64_t count, Random &random) {
 
 std::vector<int64_t> sortedPlaces(int64_t count, int64_t first, int64_t end, Random &random) {
   std::vector<int64_t> places;
+  places.reserve(count);
   for (int64_t i = 0; i < count; ++i)
     places.push_back(first + random.below(end - first));
   llvm::sort(places);
