@@ -42,8 +42,8 @@ static bool refines(int64_t cell, int64_t coarse, bool equal) {
   return coarse == 0 || (cell > 0 && coarse % cell == 0);
 }
 
-static LogicalResult requireCells(Operation *op, ContributeOp contribution, int64_t queryCell,
-                                  int64_t keyCell, bool equal) {
+static LogicalResult requireContributedCells(Operation *op, ContributeOp contribution,
+                                             int64_t queryCell, int64_t keyCell, bool equal) {
   auto query = static_cast<int64_t>(contribution.getQueryCell());
   auto key = static_cast<int64_t>(contribution.getKeyCell());
   if (refines(query, queryCell, equal) && refines(key, keyCell, equal))
@@ -90,7 +90,8 @@ LogicalResult ReducePanelOp::verifyRegions() {
   if (panel.getElements() > 0 && contribution.getKeyCell() != 0)
     return contribution.emitOpError() << "expected no key axis with element columns but got cells "
                                       << "of " << contribution.getKeyCell() << " keys";
-  if (failed(requireCells(*this, contribution, panel.getQuery(), panel.getKey(), copies)))
+  if (failed(
+          requireContributedCells(*this, contribution, panel.getQuery(), panel.getKey(), copies)))
     return failure();
   return requireYield(contribution, panel.getElement());
 }
@@ -129,7 +130,8 @@ LogicalResult ReduceCellsOp::verifyRegions() {
   bool copies = !getKind();
   auto queryCell = static_cast<int64_t>(getQueryCell()),
        keyCell = static_cast<int64_t>(getKeyCell());
-  if (failed(requireCells(*this, contribution, queryCell, keyCell, copies && !getDiagonal())))
+  if (failed(requireContributedCells(*this, contribution, queryCell, keyCell,
+                                     copies && !getDiagonal())))
     return failure();
   if (contribution.getElements() != getElements())
     return contribution.emitOpError() << "expected the elements of the result";
