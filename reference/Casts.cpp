@@ -32,9 +32,9 @@ void quantise(llvm::MutableArrayRef<double> vector, double levels) {
     largest = std::max(largest, std::abs(x));
   if (largest == 0)
     return;
-  double scale = largest / levels;
+  // The product is exact, so that a quotient is halfway only where it is so in truth.
   for (double &x : vector)
-    x = std::nearbyint(x / scale) * scale;
+    x = std::nearbyint(x * levels / largest) * (largest / levels);
 }
 
 } // namespace skim::reference

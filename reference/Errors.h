@@ -6,6 +6,8 @@
 #include "reference/Map.h"
 #include "reference/Pointwise.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace skim::reference {
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
@@ -38,6 +40,22 @@ double stored(double value, double error);
 double errorOf(Unary op, Estimate x, double result);
 double errorOf(Binary op, Estimate x, Estimate y, double result);
 
+/// A vector with the errors of its components: undefined, or unknown, when one of them is.
+struct VectorEstimate {
+  llvm::ArrayRef<double> values, errors;
+
+  bool isExact() const {
+    return llvm::all_of(errors, [](double e) { return e == 0; });
+  }
+  bool isUnknown() const { return llvm::is_contained(errors, unknown); }
+  bool isUndefined() const {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (Estimate{values[i], errors[i]}.isUndefined())
+        return true;
+    return false;
+  }
+};
+
 /// Both readings of a map at once.
 class EstimateReader {
 public:
@@ -49,6 +67,7 @@ public:
     errors.moveTo(head, query);
   }
   Estimate at(int64_t key) const { return {values.scalar(key), errors.scalar(key)}; }
+  VectorEstimate vectorAt(int64_t key) const { return {values.at(key), errors.at(key)}; }
 
   Reader values, errors;
 };

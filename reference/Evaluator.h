@@ -94,11 +94,13 @@ private:
   MapPtr evaluateLinear(const text::CallExpr &call, Scope &scope);
   MapPtr evaluateLast(const text::CallExpr &call, Scope &scope);
   MapPtr evaluateExtremum(const text::CallExpr &call, bool isMax, Scope &scope);
+  MapPtr evaluateSelection(const text::CallExpr &call, bool isTopK, Scope &scope);
+  MapPtr evaluateCover(const text::CallExpr &call, Scope &scope);
+
+  // Reductions.cpp
   MapPtr evaluateReduction(const text::CallExpr &call, Reduction kind, Scope &scope);
   MapPtr evaluateSoftmax(const text::CallExpr &call, Scope &scope);
   MapPtr evaluateSmooth(const text::CallExpr &call, Scope &scope);
-  MapPtr evaluateSelection(const text::CallExpr &call, bool isTopK, Scope &scope);
-  MapPtr evaluateCover(const text::CallExpr &call, Scope &scope);
   bool removeAxis(Axes &axes, AxisName axis, llvm::SMRange range);
   bool coarsenAxis(Axes &axes, AxisName axis, llvm::SMRange range);
   std::vector<const text::Expr *> axisList(const text::Expr *expr);

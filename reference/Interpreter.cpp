@@ -132,6 +132,7 @@ std::variant<Result, Error> interpret(const text::Program &program, const text::
     attend(request, problem, *clauses, evaluator, options, result, counts);
     request.firstKey += request.kvLen;
   }
+  result.visible = counts.visible;
   for (int64_t head = 0; head < result.heads; ++head)
     result.density.push_back(counts.visible[head] == 0
                                  ? 1.0

@@ -62,6 +62,7 @@ struct Result {
   std::vector<double> lse; ///< `[heads, tokens]`, natural logarithm
   /// `[heads, tokens, maxKvLen]`: 1 where the row attends the key of its request.
   std::vector<uint8_t> kept;
+  std::vector<int64_t> visible; ///< Pairs that causality and length admit, for each query head.
   /// Kept over visible pairs for each query head; 1 where nothing is visible.
   std::vector<double> density;
   std::vector<int64_t>

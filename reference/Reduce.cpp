@@ -88,29 +88,34 @@ int64_t SmoothMap::reachOf(double width, int64_t cells) {
 }
 
 SmoothMap::SmoothMap(MapPtr source, MapPtr cellCount, Axes axes)
-    : LazyMap(source->request, axes, Element::F32), operand(std::move(source)),
-      width(std::move(cellCount)) {
+    : LazyMap(source->request, axes, source->element == Element::Vec ? Element::Vec : Element::F32),
+      operand(std::move(source)), width(std::move(cellCount)) {
   use(*operand);
   use(*width);
+  dim = operand->dim;
 }
 
 void SmoothMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const {
   Reader values(*operand, axes), cellCount(*width, axes);
   values.moveTo(head, query);
   cellCount.moveTo(head, query);
-  llvm::ArrayRef<double> in = values.scalars();
-  int64_t size = in.size(), reach = reachOf(cellCount.scalar(0), size);
+  int64_t size = cells(), reach = reachOf(cellCount.scalar(0), size);
   for (int64_t i = 0; i < size; ++i) {
-    if (std::isnan(in[i]))
+    if (!isDefined(values.at(i)))
       continue;
-    double sum = 0, count = 0;
+    llvm::MutableArrayRef<double> mean = out.slice(i * dim, dim);
+    llvm::fill(mean, 0);
+    double count = 0;
     for (int64_t j = std::max<int64_t>(0, i - reach); j < size && j - i <= reach; ++j) {
-      if (std::isnan(in[j]))
+      llvm::ArrayRef<double> x = values.at(j);
+      if (!isDefined(x))
         continue;
-      sum += in[j];
+      for (int64_t c = 0; c < dim; ++c)
+        mean[c] += x[c];
       count += 1;
     }
-    out[i] = scored ? sum / count : static_cast<float>(sum / count);
+    for (double &x : mean)
+      x = scored ? x / count : static_cast<float>(x / count);
   }
 }
 

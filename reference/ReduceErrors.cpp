@@ -66,6 +66,15 @@ private:
   }
 };
 
+/// A vector is undefined, or unknown, when one of its components is.
+void join(VectorEstimate x, llvm::MutableArrayRef<Tally> tallies) {
+  if (x.isUndefined())
+    return;
+  bool isUnknown = x.isUnknown();
+  for (size_t i = 0; i < x.values.size(); ++i)
+    tallies[i].add({x.values[i], isUnknown ? unknown : x.errors[i]});
+}
+
 } // namespace
 
 void addErrors(Reduction kind, const Map &map, DenseMap &result) {
@@ -73,13 +82,7 @@ void addErrors(Reduction kind, const Map &map, DenseMap &result) {
   std::vector<Tally> tallies(values.size());
   forEachCell(map, result, /*withErrors=*/true,
               [&](int64_t first, llvm::ArrayRef<double> x, llvm::ArrayRef<double> e) {
-                // A vector is undefined when one of its components is.
-                for (size_t i = 0; i < x.size(); ++i)
-                  if (Estimate{x[i], e[i]}.isUndefined())
-                    return;
-                bool isUnknown = llvm::is_contained(e, unknown);
-                for (size_t i = 0; i < x.size(); ++i)
-                  tallies[first + i].add({x[i], isUnknown ? unknown : e[i]});
+                join({x, e}, llvm::MutableArrayRef(tallies).slice(first, map.dim));
               });
   for (size_t i = 0; i < values.size(); ++i) {
     errors[i] = tallies[i].errorOf(kind, values[i]);
@@ -122,19 +125,23 @@ void SoftmaxMap::computeErrors(int64_t head, int64_t query,
 
 void SmoothMap::computeErrors(int64_t head, int64_t query,
                               llvm::MutableArrayRef<double> out) const {
-  EstimateReader values(*operand, axes), cellCount(*width, axes);
-  values.moveTo(head, query);
+  EstimateReader reader(*operand, axes), cellCount(*width, axes);
+  reader.moveTo(head, query);
   cellCount.moveTo(head, query);
   llvm::ArrayRef<double> result = row(head, query);
-  int64_t size = out.size(), reach = reachOf(cellCount.at(0).value, size);
+  Estimate widthHere = cellCount.at(0);
+  int64_t size = cells(), reach = reachOf(widthHere.value, size);
   for (int64_t i = 0; i < size; ++i) {
-    if (values.at(i).isUndefined())
+    llvm::MutableArrayRef<double> errors = out.slice(i * dim, dim);
+    if (reader.vectorAt(i).isUndefined())
       continue;
-    Tally tally;
+    std::vector<Tally> tallies(dim);
     for (int64_t j = std::max<int64_t>(0, i - reach); j < size && j - i <= reach; ++j)
-      if (!values.at(j).isUndefined())
-        tally.add(values.at(j));
-    out[i] = cellCount.at(0).error == 0 ? tally.errorOf(Reduction::Mean, result[i]) : unknown;
+      join(reader.vectorAt(j), tallies);
+    for (int64_t c = 0; c < dim; ++c)
+      errors[c] = widthHere.error != 0 || reader.vectorAt(i).isUnknown()
+                      ? unknown
+                      : tallies[c].errorOf(Reduction::Mean, result[i * dim + c]);
   }
 }
 

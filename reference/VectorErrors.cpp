@@ -29,36 +29,18 @@ void LastMap::computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<d
 
 namespace {
 
-/// A vector with the errors of its components.
-struct VectorEstimate {
-  llvm::ArrayRef<double> values, errors;
-
-  bool isExact() const {
-    return llvm::all_of(errors, [](double e) { return e == 0; });
-  }
-  bool isUndefined() const {
-    for (size_t i = 0; i < values.size(); ++i)
-      if (Estimate{values[i], errors[i]}.isUndefined())
-        return true;
-    return false;
-  }
-  bool isUnknown() const { return llvm::is_contained(errors, unknown); }
-};
-
 /// The error of the sum of x_i y_i, before it is scaled.
 double errorOfProduct(VectorEstimate x, VectorEstimate y, double accumulation) {
-  if (x.isUndefined() || y.isUndefined())
-    return 0;
-  if (x.isUnknown() || y.isUnknown())
-    return unknown;
-  double magnitude = 0, error = 0;
-  for (size_t i = 0; i < x.values.size(); ++i)
-    magnitude += std::abs(x.values[i] * y.values[i]);
-  if (!x.isExact() || !y.isExact())
-    for (size_t i = 0; i < x.values.size(); ++i)
-      error += std::abs(x.values[i]) * y.errors[i] + std::abs(y.values[i]) * x.errors[i] +
-               x.errors[i] * y.errors[i];
-  return accumulation * magnitude + error;
+  // Four sums, so that the compiler may keep them in vector registers.
+  double sums[4] = {0, 0, 0, 0};
+  for (size_t i = 0; i < x.values.size(); ++i) {
+    double a = std::abs(x.values[i]), b = std::abs(y.values[i]);
+    sums[i % 4] += accumulation * a * b + a * y.errors[i] + (b + y.errors[i]) * x.errors[i];
+  }
+  double error = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  if (std::isfinite(error))
+    return error;
+  return x.isUndefined() || y.isUndefined() ? 0 : unknown;
 }
 
 } // namespace
@@ -72,12 +54,10 @@ void DotMap::computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<do
   for (int64_t cell = 0, end = cells(); cell < end; ++cell) {
     if (!request.operandCellExists(axes, query, cell, visibleAny))
       continue;
-    VectorEstimate x{left.values.at(cell), left.errors.at(cell)},
-        y{right.values.at(cell), right.errors.at(cell)};
+    VectorEstimate x = left.vectorAt(cell), y = right.vectorAt(cell);
     double error = errorOfProduct(x, y, accumulation);
     Estimate by = factor.at(cell);
-    bool undefinedVector = error == 0 && (x.isUndefined() || y.isUndefined());
-    if (undefinedVector || by.isUndefined())
+    if (by.isUndefined() || (error == 0 && (x.isUndefined() || y.isUndefined())))
       out[cell] = 0;
     else if (error == unknown || by.isUnknown())
       out[cell] = unknown;
@@ -94,7 +74,7 @@ void LinearMap::computeErrors(int64_t head, int64_t query,
   llvm::ArrayRef<double> rows = weightOf(head);
   std::vector<double> exact(operand->dim, 0);
   for (int64_t cell = 0, end = cells(); cell < end; ++cell) {
-    VectorEstimate x{reader.values.at(cell), reader.errors.at(cell)};
+    VectorEstimate x = reader.vectorAt(cell);
     for (int64_t i = 0; i < dim; ++i)
       out[cell * dim + i] =
           errorOfProduct(x, {rows.slice(i * operand->dim, operand->dim), exact}, dotError);
@@ -130,9 +110,10 @@ static void errorsOfQuantised(VectorEstimate x, double levels, llvm::MutableArra
     return;
   }
   for (size_t i = 0; i < out.size(); ++i) {
-    double quotient = x.values[i] / largest * levels;
-    double spread = (x.errors[i] * levels + std::abs(quotient) * error) / (largest - error) +
-                    4 * f32Rounding * std::abs(quotient);
+    double quotient = x.values[i] * levels / largest, spread = 0;
+    if (error != 0) // Else the quotient is exact, and so are its ties.
+      spread = (x.errors[i] * levels + std::abs(quotient) * error) / (largest - error) +
+               4 * f32Rounding * std::abs(quotient);
     double whole = std::nearbyint(quotient);
     double steps = std::max(std::nearbyint(quotient + spread) - whole,
                             whole - std::nearbyint(quotient - spread));
@@ -147,7 +128,7 @@ void CastMap::computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<d
   bool isInteger = format == Format::Int8 || format == Format::Int4;
   for (int64_t cell = 0, end = cells(); cell < end; ++cell) {
     llvm::MutableArrayRef<double> errors = out.slice(cell * dim, dim);
-    VectorEstimate x{reader.values.at(cell), reader.errors.at(cell)};
+    VectorEstimate x = reader.vectorAt(cell);
     if (isInteger) {
       errorsOfQuantised(x, format == Format::Int8 ? 127 : 7, errors);
       continue;

@@ -230,10 +230,16 @@ void drawInput(Case &result, Random &random, const std::string &name, InputEleme
                                                                 : "vec";
 }
 
-void drawWeight(Case &result, Random &random, const std::string &name, int64_t out, int64_t in) {
+void drawWeight(Case &result, Random &random, const std::string &name, bool perHead, int64_t out,
+                int64_t in) {
   InputValue value{{out, in}, {}};
-  for (int64_t i = 0; i < out * in; ++i)
-    value.data.push_back(drawF32(random, false));
+  int64_t heads = perHead ? result.problem.q.heads : 1;
+  if (perHead)
+    value.shape.insert(value.shape.begin(), heads);
+  // Of a size that keeps products as large as the vectors are.
+  double unit = 1 / std::sqrt(static_cast<double>(in));
+  for (int64_t i = 0; i < heads * out * in; ++i)
+    value.data.push_back(static_cast<float>(random.normal() * unit));
   result.problem.inputs[name] = std::move(value);
   result.inputElements[name] = "vec";
 }

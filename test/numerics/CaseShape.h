@@ -35,8 +35,9 @@ void drawInput(Case &result, Random &random, const std::string &name, InputEleme
                const InputAxes &axes, IndexRange range = IndexRange::Positions,
                int64_t vectorSize = 0);
 
-/// A weight of `linear`: `[out, in]`.
-void drawWeight(Case &result, Random &random, const std::string &name, int64_t out, int64_t in);
+/// A weight of `linear`: `[out, in]`, or one a head.
+void drawWeight(Case &result, Random &random, const std::string &name, bool perHead, int64_t out,
+                int64_t in);
 
 } // namespace skim::numerics
 

@@ -16,6 +16,10 @@
 
 namespace skim::numerics {
 
+/// Whether the CPU target compiles what scores Q and K. Where it does not, tests hold it to its
+/// refusal, and fail when it compiles all the same.
+constexpr bool kCpuCompilesScores = false;
+
 struct CpuResult {
   Status status; ///< Of the run; DataOutOfRange leaves results behind.
   int64_t heads = 0, tokens = 0, valueDim = 0, maxKvLen = 0;
@@ -41,6 +45,7 @@ struct PreparedRun {
   Operands operands; ///< May be changed before the run.
   Parameters parameters;
   int64_t threads;
+  int64_t missingWorkspace = 0; ///< Bytes by which the workspace is too small.
   CpuResult result;
 
 private:
@@ -66,15 +71,30 @@ struct ReferenceRun {
   std::string message;
   reference::Result result;
 };
-/// Parses the case's program and interprets its last pattern.
+/// Parses the case's program and interprets its last pattern. Pairs that a target's own scores may
+/// decide are open in the result.
 ReferenceRun runOnReference(const Case &c);
+/// The same over the pairs that a target kept, in the shape of the reference's.
+ReferenceRun runOnReference(const Case &c, llvm::ArrayRef<uint8_t> kept);
 
-/// Empty when the two agree: kept pairs exactly, outputs and log-sum-exp within the bound of the
-/// operand type, outputs within that of theirs too. Otherwise what differs first.
-std::string compare(const Case &c, const reference::Result &expected, const CpuResult &actual);
+/// How far rule 9 was made use of.
+struct Agreement {
+  int64_t visible = 0;  ///< Pairs compared.
+  int64_t open = 0;     ///< Of these, those that scores may decide either way.
+  int64_t forgiven = 0; ///< Of these, those on which the two differ.
+};
+/// What the reference leaves open.
+Agreement openPairs(const reference::Result &expected);
+
+/// Empty when the two agree: pairs that are not open exactly; outputs and log-sum-exp over the
+/// pairs that the CPU kept, within the bound of the operand type, outputs within that of theirs
+/// too. Otherwise what differs first. `agreement` is added to.
+std::string compare(const Case &c, const reference::Result &expected, const CpuResult &actual,
+                    Agreement *agreement = nullptr);
 
 /// The same after the two statuses agreed.
-std::string compareRuns(const Case &c, const reference::Result &expected, const CpuResult &actual);
+std::string compareRuns(const Case &c, const reference::Result &expected, const CpuResult &actual,
+                        Agreement *agreement = nullptr);
 
 bool sameBits(llvm::ArrayRef<float> a, llvm::ArrayRef<float> b);
 

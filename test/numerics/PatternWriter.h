@@ -84,15 +84,25 @@ private:
   Axes drawAxes();
   bool isLarge(const Axes &axes) const;
 
-  // ScoreWriter.cpp: sets that score Q and K.
   struct Map {
     std::string text;
     Axes axes;
   };
+  // VectorWriter.cpp: vectors over one axis of positions.
+  Map vectors(bool isQuery);
+  Map changeVectors(Map map);
+  Map poolVectors(Map map);
+  Map project(Map map, int64_t out);
+  std::string castVectors(const std::string &vectors);
+  std::string filterOver(const Axes &axes);
+  std::string positionAxis(const Axes &axes);
+  std::string letOf(const std::string &text);
+
+  // ScoreWriter.cpp: sets that score Q and K.
   std::string scoreSet();
   Map score();
-  std::string vectors(bool isQuery, int64_t &block);
-  std::string castVectors(const std::string &vectors);
+  Map product();
+  Map transform(Map map);
   Map reduceScore(Map map);
   std::string axisOf(const Map &map) const;
   std::string compactClause();

@@ -32,6 +32,7 @@ struct Case {
   /// Every value of Q, K and V is exact in this type.
   OperandType operand = OperandType::f32;
   int64_t pageSize = 0; ///< 0: contiguous keys and values.
+  bool scores = false;  ///< The program scores Q and K somewhere, or gathers tokens.
   reference::Problem problem;
   /// Values of `constexpr` parameters that replace their defaults; in
   /// `problem.parameters` as well.

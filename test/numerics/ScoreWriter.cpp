@@ -5,69 +5,109 @@
 
 namespace skim::numerics {
 
-std::string PatternWriter::castVectors(const std::string &vectors) {
-  if (random.chance(0.6))
-    return vectors;
-  return join({random.pick<std::string>({"bf16(", "fp8(", "int8(", "int4("}), vectors, ")"});
-}
-
-std::string PatternWriter::vectors(bool isQuery, int64_t &block) {
-  block = 1;
-  std::string operand = isQuery ? "Q" : "K";
-  if (isQuery && random.chance(0.2))
-    operand = "last(Q, " + indexParameter(1, 80) + ")";
-  operand = castVectors(operand);
-  if (random.chance(0.5)) {
-    block = std::max<int64_t>(this->block(), 2);
-    std::string axis = isQuery ? "into: " + queryAxis(block) : blockSize(block);
-    operand = castVectors("mean(" + operand + ", " + axis + ")");
-  }
-  return operand;
-}
-
 std::string PatternWriter::axisOf(const Map &map) const {
   if (map.axes.diagonal)
     return "q - k";
   return map.axes.key == 1 ? "k" : "k / " + std::to_string(map.axes.key);
 }
 
-PatternWriter::Map PatternWriter::score() {
-  Map map;
-  map.axes.head = Axes::Head::Head;
-  int64_t dim = draw.result.problem.q.dim;
-  std::string query = vectors(true, map.axes.query), key = vectors(false, map.axes.key);
-  if (random.chance(0.1)) {
-    std::string weight = draw.newName("x");
-    addClause("input " + weight + ": vec");
-    drawWeight(draw.result, random, weight, 16, dim);
-    query = "linear(" + query + ", " + weight + ")";
-    key = "linear(" + key + ", " + weight + ")";
-  } else if (random.chance(0.1)) {
-    map.axes.key = block();
-    Axes axes{Axes::Head::KvHead, 0, map.axes.key, false};
-    key = addInput(InputElement::Vec, axes, IndexRange::Positions, dim);
+PatternWriter::Map PatternWriter::product() {
+  Map query = vectors(true), key = vectors(false);
+  bool isNorm = random.chance(0.04); // Keys with themselves.
+  if (isNorm) {
+    std::string let = letOf(key.text);
+    return {"dot(" + let + ", " + let + ")", key.axes};
   }
-  std::string options = random.chance(0.15) ? ", scale: 0.125" : "";
+  if (random.chance(0.15)) {
+    int64_t out = random.pick<int64_t>({8, 16});
+    query = project(query, out);
+    key = project(key, out);
+  } else if (random.chance(0.08)) {
+    query.text = join({"mean(", query.text, ", over: ", queryAxis(query.axes.query), ")"});
+    query.axes.query = 0;
+  }
+  Map map;
+  map.axes = {std::max(query.axes.head, key.axes.head), query.axes.query, key.axes.key, false};
+  std::string options;
+  if (random.chance(0.2)) {
+    bool perHead = map.axes.head == Axes::Head::Head && random.chance(0.3);
+    options = ", scale: " + (perHead ? addParameter("f32", 0.25, true) : constant(0.125));
+  }
   if (random.chance(0.15))
     options += ", visible: any";
-  map.text = "dot(" + query + ", " + key + options + ")";
-  switch (random.between(0, 5)) {
+  map.text = join({"dot(", query.text, ", ", key.text, options, ")"});
+  return map;
+}
+
+/// Cell by cell, or along an axis; the axes stay.
+PatternWriter::Map PatternWriter::transform(Map map) {
+  const Axes &axes = map.axes;
+  bool hasKeyLike = axes.key || axes.diagonal;
+  switch (random.between(0, 13)) {
   case 0:
-    map.text = "softmax(" + map.text + ", over: " + axisOf(map) + ")";
-    break;
   case 1:
+    if (hasKeyLike) {
+      bool alongQueries = axes.query && random.chance(0.2);
+      map.text = join({"softmax(", map.text,
+                       ", over: ", alongQueries ? queryAxis(axes.query) : axisOf(map), ")"});
+      break;
+    }
+    [[fallthrough]];
+  case 2:
     map.text = "exp(" + map.text + ")";
     break;
-  case 2:
-    map.text = "relu(" + map.text + ")";
-    break;
   case 3:
-    map.text = "(" + map.text + " where " + keyAxis(map.axes.key) + " >= 1)";
+    map.text = join({random.pick<std::string>({"relu(", "abs(", "tanh("}), map.text, ")"});
     break;
   case 4:
-    map.text = "smooth(" + map.text + ", " + random.pick<std::string>({"3", "5", "1"}) + ")";
+    map.text = "log(abs(" + map.text + ") + 0.5)";
     break;
+  case 5:
+    map.text = join({"(", map.text, " where ", filterOver(axes), ")"});
+    break;
+  case 6:
+    if (axes.key) {
+      map.text = join({"smooth(", map.text, ", ", random.pick<std::string>({"3", "5", "1"}), ")"});
+      break;
+    }
+    [[fallthrough]];
+  case 7:
+    map.text =
+        join({random.pick<std::string>({"max(", "min("}), map.text, ", ", f32Parameter(0.3), ")"});
+    break;
+  case 8:
+    map.text = join({"(", map.text, random.pick<std::string>({" * 1.5)", " / 3.0)", " - 0.25)"})});
+    break;
+  case 9:
+    if (!axes.diagonal && !isLarge(axes)) {
+      map.text = join({"(", map.text, random.pick<std::string>({" + ", " * "}),
+                       inputOver(InputElement::F32, axes, false), ")"});
+      break;
+    }
+    [[fallthrough]];
+  case 10:
+    if (hasKeyLike) {
+      std::string let = letOf(map.text);
+      map.text = join({"(", let, random.pick<std::string>({" - 0.75 * max(", " - 0.75 * mean("}),
+                       let, ", over: ", axisOf(map), "))"});
+      break;
+    }
+    [[fallthrough]];
+  case 11: {
+    std::string let = letOf(map.text);
+    map.text = join({"(", let, " * ", let, ")"});
+    break;
+  }
+  case 12: {
+    // Cells that a selection of their own decides.
+    std::string let = letOf(map.text);
+    map.text =
+        join({"(", let, " where ",
+              hasKeyLike && random.chance(0.5) ? "top_k(" + let + ", 5)" : let + " > 0.3", ")"});
+    break;
+  }
   default:
+    map.text = join({random.pick<std::string>({"bf16(", "fp8("}), map.text, ")"});
     break;
   }
   return map;
@@ -80,26 +120,33 @@ PatternWriter::Map PatternWriter::reduceScore(Map map) {
     list += (list.empty() ? "" : ", ") + axis;
   };
   if (axes.query == 1 && axes.key == 1 && random.chance(0.3)) {
+    // Diagonals, of all rows or of blocks of them.
+    axes.query = random.chance(0.2) ? std::max<int64_t>(block(), 16) : 0;
+    if (axes.query)
+      add(into, queryAxis(axes.query));
     add(into, "q - k");
-    axes.query = axes.key = 0;
+    axes.key = 0;
     axes.diagonal = true;
   } else {
-    if (random.chance(0.35)) {
+    if (axes.query && random.chance(0.35)) {
       add(over, queryAxis(axes.query));
       axes.query = 0;
-    } else if (random.chance(0.4)) {
+    } else if (axes.query && random.chance(0.4)) {
       axes.query *= random.pick<int64_t>({2, 16});
       add(into, queryAxis(axes.query));
     }
-    if (random.chance(0.4)) {
+    if (axes.key && axes.query && random.chance(0.06)) {
+      add(over, keyAxis(axes.key));
+      axes.key = 0;
+    } else if (axes.key && random.chance(0.4)) {
       axes.key *= random.pick<int64_t>({2, 16});
       add(into, keyAxis(axes.key));
     }
   }
-  if (random.chance(0.2)) {
+  if (axes.head == Axes::Head::Head && random.chance(0.2)) {
     add(over, "group");
     axes.head = Axes::Head::KvHead;
-  } else if (random.chance(0.1)) {
+  } else if (axes.head != Axes::Head::None && random.chance(0.1)) {
     add(over, "heads");
     axes.head = Axes::Head::None;
   }
@@ -114,35 +161,58 @@ PatternWriter::Map PatternWriter::reduceScore(Map map) {
   return map;
 }
 
-std::string PatternWriter::scoreSet() {
-  Map map = score();
-  if (random.chance(0.7))
+PatternWriter::Map PatternWriter::score() {
+  Map map = product();
+  for (int64_t steps = random.pick<int64_t>({0, 1, 1, 2}); steps > 0; --steps)
+    map = transform(map);
+  for (double chance = 0.7; random.chance(chance); chance = 0.25) {
     map = reduceScore(map);
-  std::string let = draw.newName("m");
-  addClause("let " + let + " = " + map.text);
+    if (random.chance(0.2))
+      map = transform(map);
+  }
+  return map;
+}
+
+std::string PatternWriter::scoreSet() {
+  draw.result.scores = true;
+  Map map = score();
+  std::string let = letOf(map.text);
   map.text = let;
-  switch (random.between(0, 3)) {
+  Axes axes = map.axes;
+  bool hasKeyLike = axes.key || axes.diagonal;
+  switch (hasKeyLike ? random.between(0, 6) : 0) {
   case 0:
-    return join({let, " >= ", f32Parameter(0.25), " * max(", let, ", over: ", axisOf(map), ")"});
+    if (axes.diagonal) // An input has such an axis alone, and only where all is causal.
+      axes = {axes.head, 0, 0, !draw.noncausal};
+    if (isLarge(axes))
+      axes.query = 0;
+    return join(
+        {let, comparison(true), "0.0517 + 0.125 * ", inputOver(InputElement::F32, axes, false)});
   case 1:
-    return join({let, comparison(true), "mean(", let, ", over: ", axisOf(map), ")"});
+    return join({let, " >= ", f32Parameter(0.25), " * max(", let, ", over: ", axisOf(map), ")"});
   case 2:
-    if (draw.noncausal)
-      map.axes.diagonal = false; // No input has such an axis then.
-    if (isLarge(map.axes))
-      map.axes.query = 0;
-    return join({let, comparison(true), "0.0517 + 0.125 * ",
-                 inputOver(InputElement::F32, map.axes, false)});
+    // A row of one cell is its own mean: only a factor tells them apart on every target.
+    return join({let, comparison(true), "0.9 * mean(", let, ", over: ", axisOf(map), ")"});
+  case 3:
+    if (axes.head == Axes::Head::Head) // A number of cells for each head.
+      return join({"top_k(", let, ", 2.25 + ",
+                   addInput(InputElement::F32, {Axes::Head::Head, 0, 0, false}), ")"});
+    [[fallthrough]];
   default:
     return selectionOf(let);
   }
 }
 
 std::string PatternWriter::compactClause() {
+  draw.result.scores = true;
   Axes keys{random.pick({Axes::Head::None, Axes::Head::KvHead}), 0, 1, false};
-  if (random.chance(0.5))
+  if (random.chance(0.4))
     return selectionOf(addInput(InputElement::F32, keys));
-  return "top_k(sum(exp(dot(last(Q, 4), K)), over: (q, heads)), " + indexParameter(0, 50) + ")";
+  std::string rows = "dot(" + castVectors("last(Q, 4)") + ", K)";
+  std::string columns =
+      join({random.pick<std::string>({"sum(", "max("}), "softmax(", rows, ", over: k), over: (q, ",
+            random.pick<std::string>({"heads", "group"}), "))"});
+  return join({selectionOf(letOf(columns)), random.chance(0.5) ? " or k < 4" : ""});
 }
 
 } // namespace skim::numerics

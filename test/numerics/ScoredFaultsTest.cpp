@@ -1,0 +1,205 @@
+// Kinds of faults that other systems had, where scores decide: rows, lengths, numbers. Each test
+// bears the name of its kind.
+#include "test/numerics/ScoredCases.h"
+
+#include <skim/MergeStates.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace skim;
+using namespace skim::numerics;
+
+namespace {
+
+constexpr Heads kTwoHeads{.heads = 2, .kvHeads = 1};
+const char *const kAll[] = {kPeakBlocks, kEnergyBlocks, kColumnsAndDiagonals, kRowSelections};
+
+TEST(ScoredFaults, K1RowsForWhichNothingScoresHighEnough) {
+  for (const char *set :
+       {"dot(Q, K) > 1e30", "top_k(dot(Q, K), 0)", "log(-1.0 - abs(dot(Q, K))) < 1e30",
+        "top_p(dot(Q, mean(K, 64)) where k / 64 > 99, 1.0)",
+        "cover(q / 64, k / 64, max(dot(Q, mean(K, 16)), into: q / 64) > 1e30)",
+        "dot(mean(Q, into: q / 64), K) > 1e30"}) {
+    Case c =
+        makeCase(std::string("pattern p { keep ") + set + " }", {{130, 2}, {96, 200}}, kTwoHeads);
+    std::unique_ptr<Kernel> kernel = compileScored(c);
+    EXPECT_EQ(checkScored(kernel, c), "") << set;
+    if (!kernel)
+      continue;
+    CpuResult result = runOnCpu(*kernel, c, {});
+    EXPECT_TRUE(std::all_of(result.out.begin(), result.out.end(), [](float x) { return x == 0; }));
+    EXPECT_TRUE(
+        std::all_of(result.lse.begin(), result.lse.end(), [](float x) { return x == -INFINITY; }));
+  }
+}
+
+TEST(ScoredFaults, K1UndefinedScoresAreNotSelected) {
+  // Inputs with NaN reach scores; what they touch is undefined and selects nothing.
+  Case c = makeCase("pattern p { input x: f32[k / 16]\n"
+                    "  let s = dot(Q, mean(K, 16)) + x\n"
+                    "  keep top_k(s, 3) or s > 0.9 * max(s, over: k / 16) and q - k < 90 }",
+                    {{150, 150}}, kTwoHeads);
+  addInput(c, "x", "f32", {10}, [](int64_t i) { return i % 3 == 1 ? NAN : 0.25 * double(i % 4); });
+  EXPECT_EQ(checkScored(c), "");
+}
+
+TEST(ScoredFaults, K2LengthsThatAreNoMultipleOfABlock) {
+  for (const char *program : kAll) {
+    std::unique_ptr<Kernel> kernel = compileScored(makeCase(program, {}, kTwoHeads));
+    for (int64_t length : {1, 7, 15, 16, 17, 63, 64, 65, 129, 501})
+      EXPECT_EQ(checkScored(kernel, makeCase(program, {{length, length}}, kTwoHeads)), "")
+          << program << "\n"
+          << length;
+  }
+}
+
+TEST(ScoredFaults, K2MoreIsSelectedThanThereIs) {
+  for (const char *set : {"top_k(dot(Q, K), 1000)", "top_p(exp(dot(Q, K)), 1.0)",
+                          "top_k(dot(mean(Q, into: q / 64), mean(K, 64), visible: any), 100)",
+                          "top_k(sum(exp(dot(last(Q, 1000), K)), over: q), 1000)"}) {
+    Case c =
+        makeCase(std::string("pattern p { keep ") + set + " }", {{300, 300}, {40, 90}}, kTwoHeads);
+    std::unique_ptr<Kernel> selected = compileScored(c);
+    EXPECT_EQ(checkScored(selected, c), "") << set;
+    if (!selected)
+      continue;
+    Case dense = c;
+    dense.program = "pattern p { keep true }";
+    Expected<Kernel> all = compileCase(dense);
+    ASSERT_TRUE(all) << all.status().message();
+    EXPECT_TRUE(sameResults(runOnCpu(*selected, c, {}), runOnCpu(*all, dense, {}))) << set;
+  }
+}
+
+TEST(ScoredFaults, K3RowsAndKeysOfDifferentNumber) {
+  for (const char *program : kAll) {
+    std::unique_ptr<Kernel> kernel = compileScored(makeCase(program, {}, kTwoHeads));
+    for (Lengths lengths : {Lengths{2, 5}, Lengths{5, 2}, Lengths{40, 300}, Lengths{300, 40},
+                            Lengths{1, 257}, Lengths{65, 64}})
+      EXPECT_EQ(checkScored(kernel, makeCase(program, {lengths}, kTwoHeads)), "")
+          << program << "\n"
+          << lengths.qLen << " rows, " << lengths.kvLen << " keys";
+  }
+}
+
+TEST(ScoredFaults, K4MembersOfABatchWithoutRowsOrKeys) {
+  for (const char *program : kAll) {
+    Case c = makeCase(program, {{150, 100}, {0, 0}, {150, 300}, {20, 0}, {0, 70}}, kTwoHeads);
+    std::unique_ptr<Kernel> kernel = compileScored(c);
+    for (KvLayout kv : {KvLayout::Contiguous, KvLayout::PagedNhd})
+      EXPECT_EQ(checkScored(kernel, c, {.kv = kv, .pageSize = 16}), "") << program;
+    Case nothing = makeCase(program, {{0, 90}, {0, 0}}, kTwoHeads);
+    EXPECT_EQ(checkScored(kernel, nothing), "") << program;
+  }
+}
+
+TEST(ScoredFaults, K6CastsOfOutliersAndOfNothing) {
+  for (const char *program :
+       {"pattern p { let s = dot(fp8(Q), fp8(K))\n keep s >= 0.5 * max(s, over: k) }",
+        "pattern p { let s = dot(fp8(Q, scale: 4.0), fp8(mean(K, 16)))\n keep top_k(s, 3) }",
+        "pattern p { let s = dot(int8(Q), int4(K))\n keep top_k(s, 9) }",
+        "pattern p { let s = dot(bf16(Q), int8(mean(K, 16)))\n keep s > 0.25 }",
+        "pattern p { keep top_k(exp(min(dot(Q, K), 60.0)), 5) }"}) {
+    Case c = makeCase(program, {{100, 160}}, kTwoHeads);
+    // Vectors of zeros, values beyond 448, and ones below the least of any format.
+    for (int64_t t : {3, 40, 99})
+      for (int64_t i = 0; i != 64; ++i)
+        c.problem.q.data[(t * 2) * 64 + i] = t == 3 ? 0 : t == 40 ? 1e-30 * double(i) : 0.5;
+    c.problem.q.data[50 * 2 * 64 + 5] = 1000;
+    c.problem.q.data[50 * 2 * 64 + 9] = -448;
+    for (int64_t i = 0; i != 64; ++i)
+      c.problem.k.data[32 * 64 + i] = 0;
+    c.problem.k.data[70 * 64 + 1] = -5000;
+    for (double &x : c.problem.q.data)
+      x = float(x);
+    EXPECT_EQ(checkScored(c), "") << program;
+  }
+}
+
+TEST(ScoredFaults, K6LongMeansKeepTheirPlaces) {
+  // A sum of 4096 ones in few bits would stop growing; the mean of equal keys is one of them.
+  Case c = makeCase("pattern p { keep dot(Q, mean(K, 4096), scale: 1) > 63.99\n"
+                    "  and dot(Q, mean(K, 4096), scale: 1) < 64.01 }",
+                    {{1, 4096}}, {.heads = 1, .kvHeads = 1});
+  std::fill(c.problem.q.data.begin(), c.problem.q.data.end(), 1);
+  std::fill(c.problem.k.data.begin(), c.problem.k.data.end(), 1);
+  EXPECT_EQ(checkScored(c), "");
+  ReferenceRun expected = runOnReference(c);
+  ASSERT_TRUE(expected.ok);
+  EXPECT_EQ(expected.result.density, std::vector<double>{1});
+  EXPECT_EQ(openPairs(expected.result).open, 0);
+}
+
+TEST(ScoredFaults, K8ListsBesideSelections) {
+  Case c = makeCase("pattern p { input blocks: list[q / 64, k / 16]\n"
+                    "  keep blocks and top_k(dot(Q, K), 20) or blocks and k < 16 }",
+                    {{128, 112}}, kTwoHeads);
+  addInput(c, "blocks", "list", {3, 5}, [](int64_t i) {
+    const double entries[] = {3, 0, 3, -1, 7, -1, 5, 3, 3, 0, 0, 2, 9, -2, 1};
+    return entries[i];
+  });
+  EXPECT_EQ(checkScored(c), "");
+}
+
+TEST(ScoredFaults, K9TheTilesThatAreVisitedAreTheSelectedOnes) {
+  Case c = makeCase("pattern p { keep cover(q / 64, k / 64,\n"
+                    "  dot(Q, mean(K, 64), visible: any) > 0.0) }",
+                    {{512, 512}}, kTwoHeads);
+  // All keys lie with the queries but those of one block in the middle, whose values would show.
+  std::fill(c.problem.q.data.begin(), c.problem.q.data.end(), 0.25);
+  for (int64_t t = 0; t != 512; ++t)
+    for (int64_t i = 0; i != 64; ++i) {
+      bool isDropped = t / 64 == 2;
+      c.problem.k.data[t * 64 + i] = isDropped ? -0.5 : 0.5;
+      if (isDropped)
+        c.problem.v.data[t * 64 + i] = 1e3;
+    }
+  std::unique_ptr<Kernel> kernel = compileScored(c);
+  EXPECT_EQ(checkScored(kernel, c), "");
+  if (!kernel)
+    return;
+  CpuResult result = runOnCpu(*kernel, c, {});
+  EXPECT_EQ(result.statistics.tiles_visited, 2 * (36 - 6));
+  EXPECT_EQ(result.statistics.tiles_masked, 2 * (8 - 1));
+  for (float value : result.out)
+    ASSERT_LT(std::abs(value), 10);
+}
+
+TEST(ScoredFaults, K12PartsOfASelectionMerge) {
+  const std::string selection = "top_k(dot(Q, mean(K, 16), visible: any), 4)";
+  Case whole = makeCase("pattern p { keep " + selection + " }", {{90, 200}}, kTwoHeads);
+  std::unique_ptr<Kernel> all = compileScored(whole);
+  Case part = whole;
+  part.program = "pattern p(from: index = 0, to: index = 0) { keep " + selection +
+                 " and k >= from and k < to }";
+  std::unique_ptr<Kernel> some = compileScored(part);
+  EXPECT_EQ(checkScored(some, part), "");
+  if (!all || !some)
+    return;
+  CpuResult expected = runOnCpu(*all, whole, {});
+  std::vector<CpuResult> parts;
+  std::vector<AttentionState> states;
+  for (auto [from, to] : {std::pair(77, 200), std::pair(0, 77), std::pair(90, 90)}) {
+    part.problem.parameters["from"] = {double(from)};
+    part.problem.parameters["to"] = {double(to)};
+    parts.push_back(runOnCpu(*some, part, {}));
+    ASSERT_TRUE(parts.back().status) << parts.back().status.message();
+  }
+  auto stateOf = [](CpuResult &r) {
+    return AttentionState{
+        TensorView::contiguous(r.out.data(), DType::F32, {r.tokens, r.heads, r.valueDim}),
+        TensorView::contiguous(r.lse.data(), DType::F32, {r.heads, r.tokens})};
+  };
+  for (CpuResult &result : parts)
+    states.push_back(stateOf(result));
+  CpuResult merged = expected;
+  Status status = mergeStates(states, stateOf(merged));
+  ASSERT_TRUE(status) << status.message();
+  for (size_t i = 0; i != merged.out.size(); ++i)
+    ASSERT_NEAR(merged.out[i], expected.out[i], 1e-5);
+}
+
+} // namespace
