@@ -108,7 +108,7 @@ TEST(ReferenceRules, Rule15_HostValuesAreChecked) {
       "pattern p(n: index, f: f32 = 0.5) { input x: f32[k / 2] keep x > f and k < n }";
   EXPECT_EQ(fail(text, problem).message, "parameter 'n' has no value");
   problem.parameters["n"] = {1.5};
-  EXPECT_EQ(fail(text, problem).message, "parameter 'n': expected an integer");
+  EXPECT_EQ(fail(text, problem).message, "parameter 'n': expected an index");
   problem.parameters["n"] = {1, 2};
   EXPECT_EQ(fail(text, problem).message, "parameter 'n': expected 1 values but got 2");
   problem.parameters["n"] = {1};
