@@ -1,13 +1,13 @@
 #include "tools/skim/Safetensors.h"
 
 #include "tools/skim/Failure.h"
+#include "tools/skim/InputFile.h"
 #include "tools/skim/OutputFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -164,15 +164,9 @@ std::string shapeText(llvm::ArrayRef<int64_t> shape) {
 
 llvm::Expected<SafetensorsFile> SafetensorsFile::open(llvm::StringRef path) {
   auto wrong = [&](const llvm::Twine &what) { return wrongInput("'" + path + "': " + what); };
-  llvm::sys::fs::file_status status;
-  if (std::error_code error = llvm::sys::fs::status(path, status))
-    return wrong(error.message());
-  if (!llvm::sys::fs::is_regular_file(status))
-    return wrong("expected a regular file");
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInput(path);
   if (!buffer)
-    return wrong(buffer.getError().message());
+    return buffer.takeError();
 
   SafetensorsFile file;
   file.filePath = path.str();

@@ -1,11 +1,11 @@
 #include "tools/skim/eval/ModelWeights.h"
 
 #include "tools/skim/Failure.h"
+#include "tools/skim/InputFile.h"
 #include "tools/skim/Safetensors.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 namespace skim::tool {
@@ -21,9 +21,9 @@ std::string inFolder(llvm::StringRef folder, llvm::StringRef name) {
 
 llvm::Expected<ModelShape> readShape(llvm::StringRef path) {
   auto wrong = [&](const llvm::Twine &what) { return wrongInput("'" + path + "': " + what); };
-  auto buffer = llvm::MemoryBuffer::getFile(path);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInput(path);
   if (!buffer)
-    return wrong(buffer.getError().message());
+    return buffer.takeError();
   llvm::Expected<llvm::json::Value> parsed = llvm::json::parse((*buffer)->getBuffer());
   if (!parsed)
     return wrong(llvm::toString(parsed.takeError()));

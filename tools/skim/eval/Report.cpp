@@ -8,11 +8,19 @@
 #include "llvm/Support/JSON.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace skim::tool {
 namespace {
 
-std::string percent(double share) { return llvm::formatv("{0:F1} %", share * 100); }
+std::string percent(double share) {
+  return std::isfinite(share) ? llvm::formatv("{0:F1} %", share * 100).str() : "no number";
+}
+
+/// JSON knows finite numbers alone.
+llvm::json::Value orNull(double value) {
+  return std::isfinite(value) ? llvm::json::Value(value) : llvm::json::Value(nullptr);
+}
 
 std::string callOf(const Point &point) { return callText(point.source->entry(), point.settings); }
 
@@ -82,14 +90,14 @@ void writePoint(llvm::json::OStream &json, const PointResult &result, bool withM
     return;
   }
   HeadTotals total = result.total();
-  json.attribute("bits_per_byte", result.score.bitsPerByte());
+  json.attribute("bits_per_byte", orNull(result.score.bitsPerByte()));
   json.attribute("retrieval", result.score.questions == 0
                                   ? llvm::json::Value(nullptr)
                                   : llvm::json::Value(result.score.retrieval()));
   json.attribute("questions", result.score.questions);
   json.attribute("answered", result.score.answered);
   json.attribute("density", total.density());
-  json.attribute("kept_mass", withMass ? llvm::json::Value(total.keptMass()) : nullptr);
+  json.attribute("kept_mass", withMass ? orNull(total.keptMass()) : nullptr);
   auto perHead = [&](llvm::StringRef name, auto value) {
     json.attributeArray(name, [&] {
       for (const std::vector<HeadTotals> &layer : result.heads)
@@ -98,7 +106,7 @@ void writePoint(llvm::json::OStream &json, const PointResult &result, bool withM
   };
   perHead("density_per_head", [](const HeadTotals &head) { return head.density(); });
   if (withMass)
-    perHead("kept_mass_per_head", [](const HeadTotals &head) { return head.keptMass(); });
+    perHead("kept_mass_per_head", [](const HeadTotals &head) { return orNull(head.keptMass()); });
 }
 
 } // namespace

@@ -1,8 +1,6 @@
 #include "tools/skim/eval/Text.h"
 
-#include "tools/skim/Failure.h"
-
-#include "llvm/Support/MemoryBuffer.h"
+#include "tools/skim/InputFile.h"
 
 namespace skim::tool {
 
@@ -13,9 +11,9 @@ Random::Random(uint64_t seed, uint64_t number) {
 }
 
 llvm::Expected<std::string> readText(llvm::StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path);
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInput(path);
   if (!buffer)
-    return wrongInput("'" + path + "': " + buffer.getError().message());
+    return buffer.takeError();
   return (*buffer)->getBuffer().str();
 }
 
