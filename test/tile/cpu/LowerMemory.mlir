@@ -9,7 +9,16 @@ func.func @memory(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %masked
       lengths(%i, %i) rows(%i, %i) of 64 keys(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
   %visit = tile.visit_record of %item keys(%i, %i) masked(%masked) source #tile.source<tokens>
 
-  // Queries are stored transposed; rows that do not exist are 0.
+  // Queries are stored transposed, 8 x 8 elements at a time in three steps of shuffles; where not all of 8 rows
+  // exist, one by one, and those that do not are 0.
+  // CHECK: scf.if
+  // CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> vector<8xi16>
+  // CHECK: vector.shuffle %{{.*}} [0, 8, 2, 10, 4, 12, 6, 14] : vector<8xf32>, vector<8xf32>
+  // CHECK: vector.shuffle %{{.*}} [1, 9, 3, 11, 5, 13, 7, 15] : vector<8xf32>, vector<8xf32>
+  // CHECK: vector.shuffle %{{.*}} [0, 1, 8, 9, 4, 5, 12, 13] : vector<8xf32>, vector<8xf32>
+  // CHECK: vector.shuffle %{{.*}} [4, 5, 6, 7, 12, 13, 14, 15] : vector<8xf32>, vector<8xf32>
+  // CHECK-COUNT-8: vector.store %{{.*}} : memref<32x72xf32>, vector<8xf32>
+  // CHECK: } else {
   // CHECK: scf.if
   // CHECK: arith.shli
   // CHECK: memref.store %{{.*}}[%[[D:.*]], %[[ROW:.*]]] : memref<32x72xf32>
