@@ -59,6 +59,8 @@ constexpr uint64_t kShards = 2;
 constexpr uint64_t kStaticShare = kCpuCompilesScores ? 4 : 1;
 /// More open pairs than this, and the comparison would forgive too much to mean anything.
 constexpr double kMostOpen = 0.02;
+/// With fewer programs, no share tells anything.
+constexpr uint64_t kFewPrograms = 100;
 constexpr uint64_t kMostMismatches = 10;
 
 /// What one shard of a profile came to.
@@ -102,6 +104,8 @@ protected:
       }
     }
     std::cout << tally << "\n";
+    if (tally.programs < kFewPrograms)
+      return tally;
     // A generator that writes empty patterns alone would test nothing.
     EXPECT_GT(tally.attended, tally.programs - tally.refused);
     EXPECT_LE(tally.agreement.open, kMostOpen * tally.agreement.visible);
@@ -154,10 +158,10 @@ TEST_P(Differential, ProgramsWithoutScoresAgreeWithTheReference) {
 TEST_P(Differential, ProgramsOfTheWholeLanguageAgreeWithTheReference) {
   Tally tally =
       check(Profile::whole, programs() - (kCpuCompilesScores ? programs() / kStaticShare : 0));
-  if (kCpuCompilesScores)
-    EXPECT_GT(tally.agreement.open, 0); // Else no score decides anything.
-  else
-    EXPECT_GT(tally.refused, tally.programs / 4);
+  if (tally.programs < kFewPrograms)
+    return;
+  EXPECT_GT(tally.agreement.open, 0); // Else no score decides anything.
+  EXPECT_EQ(tally.refused > tally.programs / 4, !kCpuCompilesScores);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shards, Differential, testing::Range<uint64_t>(0, kShards));
