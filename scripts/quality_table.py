@@ -34,7 +34,7 @@ SWEEPS = [
 def main():
     names = sorted(file for file in os.listdir(PATTERNS) if file.endswith(".skim"))
     command = [os.path.abspath(sys.argv[1]), "eval", *(os.path.join(PATTERNS, name) for name in names),
-               "--prompts", "2", "--mass-rows", "1024", "-o", os.path.join(ROOT, "docs", "quality.png")]
+               "--pairs", "32", "--mass-rows", "1024", "-o", os.path.join(ROOT, "docs", "quality.png")]
     for setting in SETTINGS:
         command += ["--set", setting]
     for sweep in SWEEPS:

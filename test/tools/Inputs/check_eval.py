@@ -1,4 +1,4 @@
-"""Checks the JSON of `skim eval`: check_eval.py dense|close|dense_heads|density FILE..."""
+"""Checks the JSON of `skim eval`: check_eval.py dense|close|dense_heads|density|last_rows FILE..."""
 
 import json
 import math
@@ -73,4 +73,18 @@ def density(path):
     print(len(masses), "densities are right")
 
 
-{"dense": same_as_dense, "close": close, "dense_heads": dense_heads, "density": density}[sys.argv[1]](*sys.argv[2:])
+def last_rows(every, last):
+    """Of a window that leaves out nothing in the first half of the rows, the mass over all rows says that over the
+    last half."""
+    (one,), (other,) = read(every)["points"], read(last)["points"]
+    assert read(every)["mass_rows"] == 2 * read(last)["mass_rows"]
+    assert one["bits_per_byte"] == other["bits_per_byte"]
+    below = 0
+    for a, b in zip(heads(one, "kept_mass_per_head"), heads(other, "kept_mass_per_head"), strict=True):
+        assert abs(2 * a - 1 - b) < 1e-6, (a, b)
+        below += b < 0.9
+    assert below > 0
+    print("rows agree")
+
+
+{"last_rows": last_rows, "dense": same_as_dense, "close": close, "dense_heads": dense_heads, "density": density}[sys.argv[1]](*sys.argv[2:])
