@@ -176,6 +176,15 @@ LogicalResult DotPanelOp::verify() {
   // dot_panel_c3
   if (getSource() == VectorSource::Queries || ofTokens == getBuffer().has_value())
     return emitOpError() << "expected keys, values or a buffer with its slot";
+  // dot_panel_c4
+  auto program = (*this)->getParentOfType<ProgramOp>();
+  if (program && ofTokens) {
+    ProblemAttr problem = program.getProblem();
+    int64_t elements =
+        getSource() == VectorSource::Keys ? problem.getHeadDim() : problem.getValueDim();
+    if (rows.getElements() != elements)
+      return emitOpError() << "expected rows of " << elements << " elements but got " << rows;
+  }
   if (failed(requireHead(*this, getItem(), getHead(), "a source with heads")))
     return failure();
   return requirePanelRows(*this, getItem(), panel);

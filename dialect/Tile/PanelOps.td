@@ -95,6 +95,7 @@ def Tile_DotPanelOp : Tile_Op<"dot_panel"> {
     - dot_panel_c1: `rows` has element columns, the result has key columns and the same rows; both are f32.
     - dot_panel_c2: keys and values have KV heads and one key a column.
     - dot_panel_c3: the source is keys, values or a buffer, which alone has a slot.
+    - dot_panel_c4: rows have the `head_dim` elements of keys, or the `value_dim` elements of values.
 
     Example:
 

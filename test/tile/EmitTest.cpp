@@ -1,4 +1,5 @@
 // Files for every target, also for those that this machine does not run.
+#include "test/tile/CellKernels.h"
 #include "test/tile/Programs.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -61,6 +62,38 @@ TEST(Emit, AssemblyUsesWholeVectorsAndCallsNoMathematics) {
     EXPECT_TRUE(contains(arm, "fmla"));
     for (const std::string &assembly : {v2, v3, v4, arm})
       EXPECT_THAT(calls(assembly), testing::IsSubsetOf({"memset", "memcpy"}));
+  }
+}
+
+TEST(Emit, PanelsCallTheSelectionsAlone) {
+  Shape shape;
+  shape.operand = "f16";
+  std::string body =
+      "    %x = arith.constant 1.0 : f32\n    %n = arith.constant 9.0 : f64\n"
+      "    %rows = tile.load_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, elements "
+      "= 32, f32>\n"
+      "    %s = tile.dot_panel %rows, keys (head = kv) scale %x visible all of %item scratch 1 : "
+      "!tile.panel<rows = 64, query = 1, elements = 32, f32> -> !tile.panel<rows = 64, query = 1, "
+      "key = 1, f32>\n"
+      "    %c = tile.select_panel top_k %n of %item scratch 2 row 3 : !tile.panel<rows = 64, query "
+      "= 1, key = 1, i1> where {\n    ^bb0(%q: index, %k: index):\n"
+      "      %v = tile.panel_value %s (%q, %k) : !tile.panel<rows = 64, query = 1, key = 1, f32> "
+      "-> "
+      "f32\n      tile.yield %v : f32\n    }\n"
+      "    tile.reduce_cells var of %item causal to buffer 4 (head = query) cells (64, 1) diagonal "
+      "accumulators 5 {\n      tile.contribute of %item cells (1, 1) where {\n"
+      "      ^bb0(%q: index, %k: index):\n"
+      "        %v = tile.panel_value %s (%q, %k) : !tile.panel<rows = 64, query = 1, key = 1, f32> "
+      "-> f32\n        %e = math.exp %v : f32\n        tile.yield %e : f32\n      }\n    }\n"
+      "    tile.reduce_cells max of %item to buffer 4 (head = query) cells (64, 64) accumulators 5 "
+      "{\n      tile.contribute of %item cells (1, 1) where {\n      ^bb0(%q: index, %k: index):\n"
+      "        %v = tile.panel_value %s (%q, %k) : !tile.panel<rows = 64, query = 1, key = 1, f32> "
+      "-> f32\n        tile.yield %v : f32\n      }\n    }\n";
+  std::string text = skim::test::program(shape, 64, 64, "query", "queries", body);
+  for (const cpu::Target &each : cpu::targets()) {
+    std::string assembly = emit(text, each, cpu::OutputKind::Assembly);
+    EXPECT_THAT(calls(assembly), testing::IsSubsetOf({"memset", "memcpy", "skim_select_top_k"}));
+    EXPECT_THAT(assembly, HasSubstr("skim_select_top_k"));
   }
 }
 

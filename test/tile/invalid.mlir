@@ -1544,3 +1544,16 @@ func.func @f() {
   } : f32
   return
 }
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 32, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    %x = arith.constant 1.0 : f32
+    %rows = tile.load_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+    // dot_panel_c4
+    // expected-error @below {{expected rows of 32 elements but got '!tile.panel<rows = 64, query = 1, elements = 64, f32>'}}
+    %s = tile.dot_panel %rows, values (head = kv) scale %x visible all of %item scratch 2 : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> !tile.panel<rows = 64, query = 1, key = 1, f32>
+  }
+}

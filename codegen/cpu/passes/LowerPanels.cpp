@@ -48,30 +48,38 @@ static LogicalResult lower(tile::LoadPanelOp op, const Target &target) {
   if (failed(panel))
     return failure();
   tile::PanelType type = op.getPanel().getType();
-  Type element = kernelInfo(op).problem.getOperand();
-  Value bytes = code.index(elementBytes(element)), elements = code.index(type.getElements());
+  Type operand = kernelInfo(op).problem.getOperand();
+  Value bytes = code.index(elementBytes(operand));
   Value start = tileStart(code, panel->item);
-  // Products run over whole blocks of rows.
+  // Products run over whole blocks of rows. A few elements of many rows fall into few cache lines
+  // of the panel.
   int64_t block = Layout(target).rowBlock();
-  Value zero = code.f32(0);
-  code.loop(code.roundDown(panel->rowsBegin, block), code.roundUp(panel->rowsEnd, block), 1,
-            [&](Value row) {
-              auto store = [&](Value value, Value i) {
-                code.store(value, panelCell(code, panel->data, type, i, row));
-              };
-              Value exists = code.logicalAnd(code.lessOrEqual(panel->rowsBegin, row),
-                                             code.less(row, panel->rowsEnd));
-              code.ifElse(
-                  exists,
-                  [&] {
-                    Value query = queryAddress(code, panel->item, code.add(start, row));
-                    code.loop(code.index(0), elements, 1, [&](Value i) {
-                      Value address = code.offset(query, code.mul(i, bytes));
-                      store(loadElements(code, target, element, address, 1), i);
-                    });
-                  },
-                  [&] { code.loop(code.index(0), elements, 1, [&](Value i) { store(zero, i); }); });
-            });
+  Value first = code.roundDown(panel->rowsBegin, block);
+  Value end = code.roundUp(panel->rowsEnd, block);
+  forEachColumn(code, type.getElements(), target.lanes, [&](Value element, unsigned lanes) {
+    auto store = [&](Value values, Value row) {
+      for (unsigned lane = 0; lane < lanes; ++lane) {
+        Value value = lanes == 1 ? values : vector::ExtractOp::create(code, values, lane);
+        code.store(value,
+                   panelCell(code, panel->data, type, code.add(element, code.index(lane)), row));
+      }
+    };
+    code.loop(first, end, 1, [&](Value row) {
+      Value exists =
+          code.logicalAnd(code.lessOrEqual(panel->rowsBegin, row), code.less(row, panel->rowsEnd));
+      code.ifElse(
+          exists,
+          [&] {
+            Value query = queryAddress(code, panel->item, code.add(start, row));
+            Value address = code.offset(query, code.mul(element, bytes));
+            store(loadElements(code, target, operand, address, lanes), row);
+          },
+          [&] {
+            Value zero = code.f32(0);
+            store(lanes == 1 ? zero : code.splat(zero, lanes), row);
+          });
+    });
+  });
   replacePanel(code, op.getPanel(), panel->data);
   op.erase();
   return success();
@@ -130,13 +138,26 @@ static LogicalResult lower(tile::SelectPanelOp op, const Target &target) {
   LogicalResult result = success();
   code.loop(panel->rowsBegin, panel->rowsEnd, 1, [&](Value row) {
     Value position = code.max(first, code.add(start, code.mul(row, code.index(type.getQuery()))));
-    code.loop(code.index(0), columns, 1, [&](Value column) {
-      RegionEvaluator evaluator(code, 1, &target);
-      Code::Values values;
-      result = evaluator.evaluate(op.getBody(), {position, code.mul(column, key)}, values);
-      if (succeeded(result))
-        code.store(values.front(), code.offset(*scores, code.mul(column, code.index(4))));
-    });
+    // Vectors of columns, of which the last are single ones.
+    auto fill = [&](Value begin, Value end, unsigned lanes) {
+      code.loop(begin, end, lanes, [&](Value column) {
+        Value keys = code.mul(column, key);
+        if (lanes > 1)
+          keys = code.add(code.splat(keys, lanes),
+                          code.mul(code.laneNumbers(lanes), code.splat(key, lanes)));
+        RegionEvaluator evaluator(code, lanes, &target);
+        Code::Values values;
+        result = evaluator.evaluate(op.getBody(), {position, keys}, values);
+        if (failed(result))
+          return;
+        Value score = lanes > 1 ? evaluator.toLanes(values.front()) : values.front();
+        code.store(score, code.offset(*scores, code.mul(column, code.index(4))));
+      });
+    };
+    Value whole = code.roundDown(columns, target.lanes);
+    fill(code.index(0), whole, target.lanes);
+    if (succeeded(result))
+      fill(whole, columns, 1);
     callSelection(code, op, op.getKind(), {*scores, columns, op.getAmount(), bytes, order});
     code.loop(code.index(0), columns, 1, [&](Value column) {
       code.store(code.load(byte, code.offset(bytes, column)),
