@@ -42,7 +42,8 @@ Expected<Timing> TimedPattern::run(int64_t tokens, const Parameters &parameters)
                                         {tokens, geometry.queryHeads, geometry.headDim});
 
   Expected<BatchShape> shape = BatchShape::of(operands.cuSeqlensQ, operands.kvLens);
-  Expected<Plan> plan = shape ? kernel.plan(*shape) : Expected<Plan>(shape.status());
+  Expected<Plan> plan =
+      shape ? kernel.plan(*shape, pool->threads()) : Expected<Plan>(shape.status());
   if (!plan)
     return plan.status();
   const size_t bytes = plan->workspaceBytes();

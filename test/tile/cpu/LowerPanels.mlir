@@ -11,7 +11,7 @@ tile.program @panels attributes {problem = #problem, schedule = #tile.schedule<r
     %mass = arith.constant 0.5 : f64
     // Rows that exist are converted; the others of the block are zero.
     // CHECK: scf.if
-    // CHECK: llvm.load %{{.*}} -> i16
+    // CHECK: llvm.load %{{.*}} -> vector<8xi16>
     // CHECK: } else {
     // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr
     %queries = tile.load_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, elements = 40, f32>
