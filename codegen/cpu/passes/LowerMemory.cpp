@@ -3,11 +3,9 @@
 #include "codegen/cpu/Elements.h"
 #include "codegen/cpu/Items.h"
 #include "codegen/cpu/Layout.h"
-#include "codegen/cpu/RegionEvaluator.h"
+#include "codegen/cpu/QueryTile.h"
 #include "codegen/cpu/RowAccess.h"
 #include "codegen/cpu/TargetPass.h"
-
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace skim::cpu {
 #define GEN_PASS_DEF_LOWERMEMORY
@@ -24,94 +22,22 @@ static Value firstTokenOfTile(Code &code, tile::ItemRecordOp item) {
   return code.add(item.getFirstToken(), code.sub(tileStart(code, item), base));
 }
 
-/// Rows become columns: `vectors` are as many as each has lanes, a power of two.
-static void transpose(Code &code, Code::Values &vectors) {
-  auto lanes = static_cast<int64_t>(vectors.size());
-  // Each step exchanges, in blocks of 2 x 2 runs of `run` elements, the two that are off the
-  // diagonal.
-  for (int64_t run = 1; run < lanes; run *= 2)
-    for (int64_t i = 0; i < lanes; ++i) {
-      if (i & run)
-        continue;
-      Value upper = vectors[i], lower = vectors[i + run];
-      SmallVector<int64_t> ofUpper, ofLower;
-      for (int64_t lane = 0; lane < lanes; ++lane) {
-        bool second = lane & run;
-        ofUpper.push_back(second ? lanes + lane - run : lane);
-        ofLower.push_back(second ? lanes + lane : lane + run);
-      }
-      vectors[i] = vector::ShuffleOp::create(code, upper, lower, ofUpper);
-      vectors[i + run] = vector::ShuffleOp::create(code, upper, lower, ofLower);
-    }
-}
-
 static LogicalResult lower(tile::LoadQueriesOp op, const Target &target) {
   Code code = Code::before(op);
   FailureOr<tile::ItemRecordOp> item = itemRecord(op, op.getItem());
   if (failed(item))
     return failure();
-  MemRefType type = Layout(target).queries(op.getQueries().getType());
-  Value buffer = allocateInFrame(op, type);
-  Type element = kernelInfo(op).problem.getOperand();
-  Value bytes = code.index(elementBytes(element));
-  Value arguments = item->getArguments();
-  Value dimension = code.index(type.getDimSize(0));
-  Value tokenStride = loadArgument(code, arguments, Argument::QueryTokenStride);
-  Value head = code.mul(item->getHead(), loadArgument(code, arguments, Argument::QueryHeadStride));
-  Value data =
-      code.offset(loadArgument(code, arguments, Argument::QueryData), code.mul(head, bytes));
-  Value token = firstTokenOfTile(code, *item);
-  Value rows = code.index(Layout(target).paddedRows(op.getQueries().getType().getRows()));
-  auto addressOf = [&](Value row) {
-    Value elements = code.mul(code.add(token, row), tokenStride);
-    return code.offset(data, code.mul(elements, bytes));
-  };
-  auto copyScalars = [&](Value row, Value begin) {
-    Value address = addressOf(row);
-    code.loop(begin, dimension, 1, [&](Value d) {
-      Value value =
-          loadElements(code, target, element, code.offset(address, code.mul(d, bytes)), 1);
-      code.storeScalar(value, buffer, {d, row});
-    });
-  };
-  auto copyOrClear = [&](Value row) {
-    Value exists = code.logicalAnd(code.lessOrEqual(item->getRowsBegin(), row),
-                                   code.less(row, item->getRowsEnd()));
-    code.ifElse(
-        exists, [&] { copyScalars(row, code.index(0)); },
-        [&] {
-          Value zero = code.f32(0);
-          code.loop(code.index(0), dimension, 1,
-                    [&](Value d) { code.storeScalar(zero, buffer, {d, row}); });
-        });
-  };
-  int64_t lanes = target.lanes;
-  Value whole = code.index(type.getDimSize(0) / lanes * lanes);
-  auto transposeRows = [&](Value first) {
-    Code::Values addresses;
-    for (int64_t i = 0; i < lanes; ++i)
-      addresses.push_back(addressOf(code.add(first, code.index(i))));
-    code.loop(code.index(0), whole, lanes, [&](Value d) {
-      Code::Values vectors;
-      for (Value address : addresses)
-        vectors.push_back(
-            loadElements(code, target, element, code.offset(address, code.mul(d, bytes)), lanes));
-      transpose(code, vectors);
-      for (int64_t i = 0; i < lanes; ++i)
-        code.storeVector(vectors[i], buffer, {code.add(d, code.index(i)), first});
-    });
-    if (type.getDimSize(0) % lanes != 0)
-      code.loop(first, code.add(first, code.index(lanes)), 1,
-                [&](Value row) { copyScalars(row, whole); });
-  };
-  // Written one by one, the elements of a row would each fall into another cache line.
-  code.loop(code.index(0), rows, lanes, [&](Value first) {
-    Value end = code.add(first, code.index(lanes));
-    Value allExist = code.logicalAnd(code.lessOrEqual(item->getRowsBegin(), first),
-                                     code.lessOrEqual(end, item->getRowsEnd()));
-    code.ifElse(
-        allExist, [&] { transposeRows(first); }, [&] { code.loop(first, end, 1, copyOrClear); });
-  });
+  Layout layout(target);
+  tile::SharedType type = op.getQueries().getType();
+  Value buffer = allocateInFrame(op, layout.queries(type));
+  Value rows = code.index(layout.paddedRows(type.getRows()));
+  transposeQueries(code, target, *item, code.index(0), rows,
+                   [&](Value values, Value element, Value row) {
+                     if (isa<VectorType>(values.getType()))
+                       code.storeVector(values, buffer, {element, row});
+                     else
+                       code.storeScalar(values, buffer, {element, row});
+                   });
   op.replaceAllUsesWith(asTile(code, buffer, op.getQueries().getType()));
   op.erase();
   return success();

@@ -1,10 +1,9 @@
 // Queries, smoothed rows and selections of panels.
 #include "codegen/cpu/Accumulator.h"
-#include "codegen/cpu/Elements.h"
 #include "codegen/cpu/Items.h"
 #include "codegen/cpu/Layout.h"
 #include "codegen/cpu/PanelAccess.h"
-#include "codegen/cpu/RowAccess.h"
+#include "codegen/cpu/QueryTile.h"
 #include "codegen/cpu/RuntimeCalls.h"
 #include "codegen/cpu/TargetPass.h"
 
@@ -48,38 +47,13 @@ static LogicalResult lower(tile::LoadPanelOp op, const Target &target) {
   if (failed(panel))
     return failure();
   tile::PanelType type = op.getPanel().getType();
-  Type operand = kernelInfo(op).problem.getOperand();
-  Value bytes = code.index(elementBytes(operand));
-  Value start = tileStart(code, panel->item);
-  // Products run over whole blocks of rows. A few elements of many rows fall into few cache lines
-  // of the panel.
+  // Products run over whole blocks of rows.
   int64_t block = Layout(target).rowBlock();
-  Value first = code.roundDown(panel->rowsBegin, block);
-  Value end = code.roundUp(panel->rowsEnd, block);
-  forEachColumn(code, type.getElements(), target.lanes, [&](Value element, unsigned lanes) {
-    auto store = [&](Value values, Value row) {
-      for (unsigned lane = 0; lane < lanes; ++lane) {
-        Value value = lanes == 1 ? values : vector::ExtractOp::create(code, values, lane);
-        code.store(value,
-                   panelCell(code, panel->data, type, code.add(element, code.index(lane)), row));
-      }
-    };
-    code.loop(first, end, 1, [&](Value row) {
-      Value exists =
-          code.logicalAnd(code.lessOrEqual(panel->rowsBegin, row), code.less(row, panel->rowsEnd));
-      code.ifElse(
-          exists,
-          [&] {
-            Value query = queryAddress(code, panel->item, code.add(start, row));
-            Value address = code.offset(query, code.mul(element, bytes));
-            store(loadElements(code, target, operand, address, lanes), row);
-          },
-          [&] {
-            Value zero = code.f32(0);
-            store(lanes == 1 ? zero : code.splat(zero, lanes), row);
-          });
-    });
-  });
+  transposeQueries(code, target, panel->item, code.roundDown(panel->rowsBegin, block),
+                   code.roundUp(panel->rowsEnd, block),
+                   [&](Value values, Value element, Value row) {
+                     code.store(values, panelCell(code, panel->data, type, element, row));
+                   });
   replacePanel(code, op.getPanel(), panel->data);
   op.erase();
   return success();
