@@ -5,13 +5,14 @@
 
 namespace skim::reference {
 
+double unlessTooLarge(double value, double error) {
+  return std::abs(value) + error < FLT_MAX ? error : unknown;
+}
+
 double stored(double value, double error) {
   if (error == 0 && static_cast<float>(value) == value)
     return 0;
-  double largest = std::abs(value) + error;
-  if (!(largest < FLT_MAX)) // An overflow of f32, or no number.
-    return unknown;
-  return error + f32Rounding * largest + FLT_MIN;
+  return unlessTooLarge(value, error + f32Rounding * (std::abs(value) + error) + FLT_MIN);
 }
 
 /// Of a function that grows, evaluated at the ends of the interval.

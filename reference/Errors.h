@@ -32,6 +32,9 @@ struct Estimate {
   double high() const { return error == 0 ? value : value + error; }
 };
 
+/// The error, or unknown where a number near `value` overflows f32 or is none.
+double unlessTooLarge(double value, double error);
+
 /// The error of a result near `value` after it has been rounded to f32; `error` is that before.
 /// Numbers of f32 that come without error stay so.
 double stored(double value, double error);

@@ -50,6 +50,7 @@ void DotMap::computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<do
   left.moveTo(head, query);
   right.moveTo(head, query);
   factor.moveTo(head, query);
+  llvm::ArrayRef<double> result = row(head, query);
   double accumulation = lhs->isFp8 || rhs->isFp8 ? fp8DotError : dotError;
   for (int64_t cell = 0, end = cells(); cell < end; ++cell) {
     if (!request.operandCellExists(axes, query, cell, visibleAny))
@@ -62,8 +63,8 @@ void DotMap::computeErrors(int64_t head, int64_t query, llvm::MutableArrayRef<do
     else if (error == unknown || by.isUnknown())
       out[cell] = unknown;
     else
-      out[cell] =
-          error * (std::abs(by.value) + by.error) + std::abs(dot(x.values, y.values)) * by.error;
+      out[cell] = unlessTooLarge(result[cell], error * (std::abs(by.value) + by.error) +
+                                                   std::abs(dot(x.values, y.values)) * by.error);
   }
 }
 

@@ -165,7 +165,7 @@ PatternWriter::Map PatternWriter::score() {
   Map map = product();
   for (int64_t steps = random.pick<int64_t>({0, 1, 1, 2}); steps > 0; --steps)
     map = transform(map);
-  for (double chance = 0.7; random.chance(chance); chance = 0.25) {
+  for (bool more = random.chance(0.7); more; more = random.chance(0.25)) {
     map = reduceScore(map);
     if (random.chance(0.2))
       map = transform(map);

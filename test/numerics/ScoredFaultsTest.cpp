@@ -193,6 +193,7 @@ TEST(ScoredFaults, K12PartsOfASelectionMerge) {
         TensorView::contiguous(r.out.data(), DType::F32, {r.tokens, r.heads, r.valueDim}),
         TensorView::contiguous(r.lse.data(), DType::F32, {r.heads, r.tokens})};
   };
+  states.reserve(parts.size());
   for (CpuResult &result : parts)
     states.push_back(stateOf(result));
   CpuResult merged = expected;

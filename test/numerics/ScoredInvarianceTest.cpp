@@ -27,7 +27,7 @@ CpuResult rowsOf(const CpuResult &result, int64_t begin, int64_t count) {
   return rows;
 }
 
-bool sameRows(CpuResult whole, int64_t begin, CpuResult part) {
+bool sameRows(const CpuResult &whole, int64_t begin, CpuResult part) {
   part.kept.clear();
   return sameResults(rowsOf(whole, begin, part.tokens), part);
 }

@@ -141,7 +141,9 @@ int64_t expectChangesOnlyWhereOpen(const std::string &scores, double share,
     x *= 1 + off(random);
   int64_t differences = 0, open = 0, pairs = 0;
   for (const std::string pattern : patterns) {
-    std::string text = "pattern p { input w: vec\n let s = " + scores + "\n " + pattern + "\n}";
+    std::string text = "pattern p { input w: vec\n let s = ";
+    for (const std::string &part : {scores, std::string("\n "), pattern, std::string("\n}")})
+      text += part;
     Result result = run(text, problem, withOpen), changed = run(text, other);
     int64_t openHere = std::count(result.open.begin(), result.open.end(), 1);
     EXPECT_LT(openHere, result.kept.size() / 10) << pattern;
