@@ -54,16 +54,18 @@ Threshold findThreshold(const float *scores, int64_t count, int64_t n) {
 } // namespace
 
 int64_t skim_select_top_k(const float *scores, int64_t count, double x, uint8_t *selected) {
+  std::fill_n(selected, count, uint8_t{0});
+  // Most rows end in cells that causality hides.
+  int64_t end = count;
+  while (end > 0 && std::isnan(scores[end - 1]))
+    --end;
   const int64_t existing =
-      std::count_if(scores, scores + count, [](float score) { return !std::isnan(score); });
+      std::count_if(scores, scores + end, [](float score) { return !std::isnan(score); });
   const int64_t n = cellCount(x, existing);
-  if (n == 0) {
-    std::fill_n(selected, count, uint8_t{0});
+  if (n == 0)
     return 0;
-  }
-  Threshold threshold = findThreshold(scores, count, n);
-  for (int64_t i = 0; i < count; ++i) {
-    selected[i] = 0;
+  Threshold threshold = findThreshold(scores, end, n);
+  for (int64_t i = 0; i < end; ++i) {
     if (std::isnan(scores[i]))
       continue;
     const uint32_t key = sortKey(scores[i]);

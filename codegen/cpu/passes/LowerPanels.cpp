@@ -94,6 +94,38 @@ static LogicalResult lower(tile::SmoothPanelOp op, const Target &target) {
   return success();
 }
 
+static void clearBytes(Code &code, Value data, tile::PanelType type, Value columns) {
+  constexpr unsigned chunk = 64;
+  Value zeros = arith::ConstantOp::create(
+      code, cast<TypedAttr>(code.getZeroAttr(code.vectorType(chunk, code.getIntegerType(8)))));
+  code.loop(code.index(0), code.mul(columns, code.index(paddedRows(type))), chunk,
+            [&](Value cell) { code.store(zeros, code.offset(data, cell)); });
+}
+
+/// Stores 1 at `cellOf(column)` for each of the bytes that is not 0. Few are: eight are passed over
+/// at once.
+static void scatterSelected(Code &code, Value bytes, Value columns,
+                            function_ref<Value(Value column)> cellOf) {
+  Type byte = code.getIntegerType(8), i64 = code.getI64Type();
+  Value one = arith::ConstantOp::create(code, code.getI8IntegerAttr(1));
+  auto scatter = [&](Value begin, Value end) {
+    code.loop(begin, end, 1, [&](Value column) {
+      Value selected = code.load(byte, code.offset(bytes, column));
+      Value zero = arith::ConstantOp::create(code, code.getI8IntegerAttr(0));
+      Value taken = arith::CmpIOp::create(code, arith::CmpIPredicate::ne, selected, zero);
+      code.ifThen(taken, [&] { code.store(one, cellOf(column)); });
+    });
+  };
+  Value whole = code.roundDown(columns, 8);
+  code.loop(code.index(0), whole, 8, [&](Value column) {
+    Value word = LLVM::LoadOp::create(code, i64, code.offset(bytes, column), 1);
+    Value zero = arith::ConstantOp::create(code, code.getI64IntegerAttr(0));
+    Value any = arith::CmpIOp::create(code, arith::CmpIPredicate::ne, word, zero);
+    code.ifThen(any, [&] { scatter(column, code.add(column, code.index(8))); });
+  });
+  scatter(whole, columns);
+}
+
 static LogicalResult lower(tile::SelectPanelOp op, const Target &target) {
   Code code = Code::before(op);
   FailureOr<Opened> panel = open(code, op);
@@ -108,7 +140,7 @@ static LogicalResult lower(tile::SelectPanelOp op, const Target &target) {
   Value scoreBytes = code.mul(columns, code.index(4));
   Value bytes = code.offset(*scores, scoreBytes), order = code.offset(bytes, scoreBytes);
   Value start = tileStart(code, panel->item), first = firstRow(code, panel->item);
-  Type byte = code.getIntegerType(8);
+  clearBytes(code, panel->data, type, columns);
   LogicalResult result = success();
   code.loop(panel->rowsBegin, panel->rowsEnd, 1, [&](Value row) {
     Value position = code.max(first, code.add(start, code.mul(row, code.index(type.getQuery()))));
@@ -133,10 +165,8 @@ static LogicalResult lower(tile::SelectPanelOp op, const Target &target) {
     if (succeeded(result))
       fill(whole, columns, 1);
     callSelection(code, op, op.getKind(), {*scores, columns, op.getAmount(), bytes, order});
-    code.loop(code.index(0), columns, 1, [&](Value column) {
-      code.store(code.load(byte, code.offset(bytes, column)),
-                 panelCell(code, panel->data, type, column, row));
-    });
+    scatterSelected(code, bytes, columns,
+                    [&](Value column) { return panelCell(code, panel->data, type, column, row); });
   });
   replacePanel(code, op.getPanel(), panel->data);
   op.erase();
