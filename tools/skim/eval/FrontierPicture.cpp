@@ -153,7 +153,7 @@ void drawSeries(Canvas &canvas, const Plane &plane, const FrontierSeries &series
     if (double value = series.points[i].*plane.value; plane.vertical.ends(value))
       label += llvm::formatv("{0}at {1:F2}", label.empty() ? "" : ", ", value);
     if (!label.empty())
-      canvas.text(dots[i].x + 6, dots[i].y + 11, label, {8, faintInk});
+      canvas.text(dots[i].x + 6, dots[i].y + 11, label, {8, seriesColours[number % colours]});
   }
 }
 
