@@ -132,9 +132,9 @@ llvm::Expected<std::vector<float>> attendDense(int64_t, const TensorView &q, con
 }
 
 std::vector<uint8_t> somePrompt(size_t length) {
-  std::vector<uint8_t> prompt;
+  std::vector<uint8_t> prompt(length);
   for (size_t i = 0; i < length; ++i)
-    prompt.push_back(static_cast<uint8_t>(i * i * 7 + i / 3));
+    prompt[i] = static_cast<uint8_t>(i * i * 7 + i / 3);
   return prompt;
 }
 
