@@ -25,6 +25,8 @@ Expected<TimedPattern> TimedPattern::compile(PatternRun what, Workload &workload
   options.headDim = geometry.headDim;
   options.dtype = workload.dtype();
   options.pageSize = 0;
+  for (const auto &[name, input] : what.inputs)
+    options.inputShapes[name] = input.shape;
   Expected<Kernel> kernel = Compiler().compile(Pattern::fromText(what.text), options);
   if (!kernel)
     return kernel.status();

@@ -8,6 +8,7 @@
 #include "dialect/Tile/TileOps.h"
 #include "frontends/text/Check.h"
 #include "frontends/text/Locations.h"
+#include "passes/MapAnalysis.h"
 #include "passes/Pipelines.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -90,6 +91,23 @@ public:
     return Status::ok();
   }
 
+  /// What the shapes of inputs say of vectors: how many elements they have; of weights, how many
+  /// rows.
+  mlir::DictionaryAttr vectorLengths(ir::PatternOp pattern) {
+    mlir::Builder builder(&context);
+    mlir::NamedAttrList lengths;
+    for (auto input : pattern.getBody().getOps<ir::InputOp>()) {
+      auto shape = options.inputShapes.find(input.getName().str());
+      if (shape == options.inputShapes.end() || !llvm::cast<ir::MapType>(input.getType()).isVec())
+        continue;
+      size_t fromLast = isWeight(input) ? 2 : 1;
+      // Other shapes are refused when the kernel runs.
+      if (shape->second.size() >= fromLast && *(shape->second.end() - fromLast) > 0)
+        lengths.set(input.getName(), builder.getI64IntegerAttr(*(shape->second.end() - fromLast)));
+    }
+    return lengths.getDictionary(&context);
+  }
+
   Status plan() {
     auto patterns = module->getOps<ir::PatternOp>();
     mlir::OpBuilder builder(&context);
@@ -97,11 +115,12 @@ public:
     mlir::IntegerAttr pageSize;
     if (options.pageSize)
       pageSize = builder.getI64IntegerAttr(*options.pageSize);
+    mlir::DictionaryAttr lengths = vectorLengths(*patterns.begin());
     ir::AttendOp::create(builder, (*patterns.begin()).getLoc(), (*patterns.begin()).getSymName(),
                          options.queryHeads, options.kvHeads, options.headDim,
                          options.valueDim ? options.valueDim : options.headDim,
                          floatType(context, options.dtype), floatType(context, options.outDtype),
-                         pageSize, options.writesKept);
+                         pageSize, options.writesKept, lengths);
     mlir::PassManager manager(&context);
     manager.enableVerifier(true);
     buildPlanPipeline(manager);

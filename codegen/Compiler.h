@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace skim {
 
@@ -48,6 +49,10 @@ struct CompileOptions {
   std::optional<int64_t> pageSize;
   /// Values of `constexpr` parameters; those left out take their defaults.
   std::map<std::string, double> constants;
+  /// Shapes of inputs by name. Those of vectors are compiled for their last extent, weights of
+  /// `linear` for their last two; vectors that are left out have `headDim` elements, weights
+  /// `headDim` rows.
+  std::map<std::string, std::vector<int64_t>> inputShapes;
   /// The kernel can also write the relation it kept (`RunOptions::kept`).
   bool writesKept = false;
 };

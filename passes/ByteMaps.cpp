@@ -1,10 +1,14 @@
 #include "passes/ByteMaps.h"
 
+#include "passes/MapAnalysis.h"
+#include "passes/Panels.h"
 #include "passes/PatternSlice.h"
 #include "passes/ProgramBuilder.h"
+#include "passes/StageBuffers.h"
 #include "passes/Visits.h"
 
-using mlir::AffineExpr;
+#include <numeric>
+
 using mlir::failed;
 using mlir::failure;
 using mlir::FailureOr;
@@ -13,37 +17,6 @@ using mlir::success;
 using mlir::Value;
 
 namespace skim {
-namespace {
-
-/// `name`, numbered when a buffer of the plan has it.
-std::string uniqueName(tile::PlanOp plan, llvm::StringRef name) {
-  std::string candidate = name.str();
-  auto taken = [&](tile::BufferOp buffer) { return buffer.getName() == candidate; };
-  for (unsigned number = 1; llvm::any_of(plan.getBody().getOps<tile::BufferOp>(), taken); ++number)
-    candidate = (name + "_" + llvm::Twine(number)).str();
-  return candidate;
-}
-
-} // namespace
-
-int64_t addCells(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, const ir::Axes &axes,
-                 mlir::Type element, int64_t elements, bool zeroed) {
-  mlir::Builder builder(plan.getContext());
-  AffineExpr requests = builder.getAffineSymbolExpr(0), rows = builder.getAffineSymbolExpr(1),
-             keys = builder.getAffineSymbolExpr(2);
-  auto constant = [&](int64_t value) { return builder.getAffineConstantExpr(value); };
-  int64_t heads = axes.head == ir::HeadAxis::Head     ? plan.getProblem().getQueryHeads()
-                  : axes.head == ir::HeadAxis::KvHead ? plan.getProblem().getKvHeads()
-                                                      : 1;
-  // Rows that begin and end inside blocks touch one block more than their number suggests.
-  AffineExpr queryCells =
-      axes.query ? (rows + axes.query - 2).floorDiv(axes.query) + 1 : constant(1);
-  AffineExpr keyCells = axes.diagonal ? keys : axes.key ? keys.ceilDiv(axes.key) : constant(1);
-  auto extents = mlir::AffineMap::get(0, 3, {requests, constant(heads), queryCells, keyCells},
-                                      plan.getContext());
-  return plan.addBuffer(loc, uniqueName(plan, name), element, elements, extents, zeroed).getSlot();
-}
-
 int64_t addByteMap(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name,
                    const ir::Axes &axes) {
   auto byte = mlir::IntegerType::get(plan.getContext(), 8, mlir::IntegerType::Unsigned);
@@ -75,6 +48,10 @@ FailureOr<int64_t> addCoverProgram(ir::PatternOp pattern, tile::PlanOp plan, mli
   ProgramBuilder program(pattern, plan, loc,
                          {name, shape, headKind(head), tile::ItemAxis::Queries});
   mlir::MLIRContext *context = plan.getContext();
+  PanelBuilder panels(pattern, plan, program.item(), shape.rows, program.builder(),
+                      program.scalars());
+  if (failed(panels.prepare(formulas)))
+    return failure();
   ProgramBuilder::Visible visible = program.materialize(formulas);
   ProgramBuilder::DetachedRegion body({tile::VisitType::get(context)}, loc);
   Value visit = body.block->getArgument(0);
@@ -84,7 +61,11 @@ FailureOr<int64_t> addCoverProgram(ir::PatternOp pattern, tile::PlanOp plan, mli
   tile::YieldOp::create(where.builder, loc, holds);
   auto cells =
       tile::FragmentType::get(context, queryBlock ? 1 : shape.rows, 1, where.builder.getI1Type());
-  auto any = tile::AnyOp::create(body.builder, loc, cells, visit);
+  // Apart from causality the set is constant on the cells of its axes.
+  ir::Axes axes = axesOf(set);
+  int64_t queryCell = queryBlock == 0 || axes.diagonal ? 1 : std::gcd(axes.query, queryBlock);
+  int64_t keyCell = axes.diagonal ? 1 : std::gcd(axes.key, keyBlock);
+  auto any = tile::AnyOp::create(body.builder, loc, cells, visit, queryCell, keyCell);
   any.getBody().takeBody(where.region);
   tile::StoreCellOp::create(body.builder, loc, any, visit, slot);
   tile::YieldOp::create(body.builder, loc, mlir::ValueRange());

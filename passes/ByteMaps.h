@@ -8,10 +8,6 @@
 
 namespace skim {
 
-/// Adds a workspace buffer with these axes, whose cells hold `elements` elements each; returns its
-/// slot. `name` is numbered when the plan has it already.
-int64_t addCells(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, const ir::Axes &axes,
-                 mlir::Type element, int64_t elements, bool zeroed);
 /// Adds a cleared workspace buffer of bytes with these axes; returns its slot.
 int64_t addByteMap(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name,
                    const ir::Axes &axes);

@@ -1,5 +1,6 @@
 #include "dialect/Skim/SkimOps.h"
 #include "dialect/Tile/TileOps.h"
+#include "passes/MapAnalysis.h"
 #include "passes/Passes.h"
 #include "passes/PatternSlice.h"
 #include "passes/ScalarEmitter.h"
@@ -103,7 +104,7 @@ struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
         problem, pattern.getNoncausal(), attend.getWritesKept(), attend.getPageSizeAttr(), layers);
     builder.setInsertionPointToEnd(&plan.getBody().emplaceBlock());
     declareParameters(builder, pattern);
-    declareInputs(builder, pattern);
+    declareInputs(builder, attend, pattern, plan);
   }
 
   void declareParameters(mlir::OpBuilder &builder, ir::PatternOp pattern) {
@@ -125,21 +126,44 @@ struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
     }
   }
 
-  void declareInputs(mlir::OpBuilder &builder, ir::PatternOp pattern) {
+  void declareInputs(mlir::OpBuilder &builder, ir::AttendOp attend, ir::PatternOp pattern,
+                     tile::PlanOp plan) {
     llvm::StringSet<> declared;
     int64_t slot = 0;
     auto declare = [&](mlir::Location loc, llvm::Twine name, tile::InputElement element,
                        const ir::Axes &axes) {
-      tile::PlanInputOp::create(builder, loc, slot++, name.str(), element, headKind(axes.head),
-                                axes.query, axes.diagonal ? 1 : axes.key, axes.diagonal);
+      return tile::PlanInputOp::create(builder, loc, slot++, name.str(), element,
+                                       headKind(axes.head), axes.query,
+                                       axes.diagonal ? 1 : axes.key, axes.diagonal);
+    };
+    auto declareVectors = [&](ir::InputOp input, int64_t elements, std::optional<int64_t> rows) {
+      ir::Axes axes = axesOf(input);
+      if (rows)
+        axes.key = 1;
+      tile::PlanInputOp::create(
+          builder, input.getLoc(), builder.getI64IntegerAttr(slot++), input.getNameAttr(),
+          tile::InputElementAttr::get(&getContext(), tile::InputElement::Vector),
+          tile::HeadKindAttr::get(&getContext(), headKind(axes.head)),
+          builder.getI64IntegerAttr(axes.query), builder.getI64IntegerAttr(axes.key),
+          mlir::UnitAttr(), builder.getI64IntegerAttr(elements),
+          rows ? builder.getI64IntegerAttr(*rows) : mlir::IntegerAttr());
     };
     for (mlir::Operation &op : pattern.getBody().front()) {
       if (auto input = llvm::dyn_cast<ir::InputOp>(op)) {
         auto type = llvm::cast<ir::MapType>(input.getType());
-        if (declared.insert(input.getName()).second)
+        if (isWeight(input) || !declared.insert(input.getName()).second)
+          continue;
+        if (type.isVec())
+          declareVectors(input, vectorLength(attend, input), std::nullopt);
+        else
           declare(input.getLoc(), input.getName(), elementOf(type), type.getAxes());
+      } else if (auto linear = llvm::dyn_cast<ir::LinearOp>(op)) {
+        // What it multiplies is declared by here, and tells how long its rows are.
+        auto weight = linear.getWeight().getDefiningOp<ir::InputOp>();
+        if (declared.insert(weight.getName()).second)
+          declareVectors(weight, elementsOf(linear.getInput(), plan), vectorLength(attend, weight));
       } else if (auto list = llvm::dyn_cast<ir::InputListOp>(op)) {
-        ir::Axes axes = llvm::cast<ir::SetType>(list.getType()).getAxes();
+        ir::Axes axes = axesOf(list);
         if (!declared.insert(list.getName()).second)
           continue;
         declare(list.getLoc(), list.getName(), tile::InputElement::List, axes);
@@ -149,6 +173,13 @@ struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
         declare(list.getLoc(), list.getName() + "_counts", tile::InputElement::ListCounts, axes);
       }
     }
+  }
+
+  static int64_t vectorLength(ir::AttendOp attend, ir::InputOp input) {
+    if (mlir::DictionaryAttr lengths = attend.getVectorLengthsAttr())
+      if (auto length = lengths.getAs<mlir::IntegerAttr>(input.getName()))
+        return length.getInt();
+    return static_cast<int64_t>(attend.getHeadDim());
   }
 };
 

@@ -13,8 +13,8 @@ class SkimModulePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
 def RefuseUncompiled : SkimModulePass<"skim-refuse-uncompiled"> {
   let summary = "Report what the CPU target does not compile";
   let description = [{
-    Fails with one error for each attended pattern that uses an operation which scores queries and keys (`skim.dot`, `skim.softmax`, ...). Operations that no clause
-    needs do not count. Runs first; what follows may rely on its absence.
+    Fails with an error at the first operation of an attended pattern that no target compiles: selections over `q - k` for each query block or in noncausal
+    patterns, inputs over `q / B, q - k`, and `compact`. Operations that no clause needs do not count. Runs first; what follows may rely on its absence.
   }];
 }
 
@@ -42,6 +42,13 @@ def ExpandDenseWhen : SkimModulePass<"skim-expand-dense-when"> {
   }];
 }
 
+def ExpandMaps : SkimModulePass<"skim-expand-maps"> {
+  let summary = "Write softmax as the reductions that it consists of";
+  let description = [{
+    `softmax(x, over: a)` becomes `exp(x - max(x, over: a)) / sum(exp(x - max(x, over: a)), over: a)`: its rows' maxima and sums are then planned like all reductions.
+  }];
+}
+
 def ChooseSchedule : SkimModulePass<"skim-choose-schedule"> {
   let summary = "Choose the tile shape of the attention program";
   let description = [{
@@ -51,8 +58,12 @@ def ChooseSchedule : SkimModulePass<"skim-choose-schedule"> {
 }
 
 def PlanSelections : SkimModulePass<"skim-plan-selections"> {
-  let summary = "Give lists, selections and run-time covers kernels of their own";
+  let summary = "Give maps, lists, selections and run-time covers kernels of their own";
   let description = [{
+    Reductions, products, smoothing and casts of whole vectors that have no query axis, or a coarse one, become programs that write their cells, and a
+    `tile.stored_map` in the pattern; so do the keys of a product that are not plain operands. What has a fine query axis (1, 2, 4, 8 or 16 positions) is
+    left: the program that uses it computes it for its rows, in panels.
+
     Each `skim.input_list`, `skim.top_k`, `skim.top_p`, and each `skim.cover` of a set that is not affine, becomes a program that writes a byte for each
     cell, and a `tile.stored_set` in the pattern. A cover of an affine set stays: it has a closed form, unless that is too large or the set is needed pair by
     pair: by a scalar expression, or by a set around it (of a cover too) whose own closed form is too large.

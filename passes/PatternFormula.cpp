@@ -2,6 +2,7 @@
 
 #include "dialect/Skim/IndexBounds.h"
 #include "dialect/Skim/SkimOps.h"
+#include "passes/MapAnalysis.h"
 #include "passes/ScalarEmitter.h"
 #include "passes/algebra/Cover.h"
 
@@ -79,6 +80,8 @@ FailureOr<Formula> PatternFormula::convert(Value set) {
 
 FailureOr<Formula> PatternFormula::convertUncached(Value set) {
   mlir::Operation *op = set.getDefiningOp();
+  if (isPanelSet(op))
+    return literalFor(set);
   if (llvm::isa<ir::AffineSetOp>(op))
     return convertAffineSet(op);
   if (llvm::isa<ir::AndOp, ir::OrOp>(op)) {

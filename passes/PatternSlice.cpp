@@ -1,5 +1,7 @@
 #include "passes/PatternSlice.h"
 
+#include "passes/MapAnalysis.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -34,7 +36,7 @@ llvm::SmallVector<ir::CoverOp> coversWithin(mlir::Value set) {
   reach(set);
   for (size_t next = 0; next != reached.size(); ++next) {
     mlir::Operation *op = reached[next];
-    if (auto cover = llvm::dyn_cast<ir::CoverOp>(op))
+    if (auto cover = llvm::dyn_cast<ir::CoverOp>(op); cover && !isPanelSet(op))
       covers.push_back(cover);
     else
       llvm::for_each(op->getOperands(), reach);

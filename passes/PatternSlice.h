@@ -17,7 +17,8 @@ inline constexpr llvm::StringLiteral kScheduleAttr = "tile.schedule";
 /// The operations that the clauses of a pattern reach, and the clauses, in order.
 llvm::SmallVector<mlir::Operation *> neededOperations(ir::PatternOp pattern);
 
-/// The covers that `set` is made of, except those inside other covers, in order.
+/// The covers that `set` is made of, except those inside other covers and those that are decided
+/// row by row, in order.
 llvm::SmallVector<ir::CoverOp> coversWithin(mlir::Value set);
 
 /// The pattern that `attend` names, which its verifier found.

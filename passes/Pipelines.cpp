@@ -14,6 +14,7 @@ void buildPlanPipeline(mlir::OpPassManager &manager) {
   manager.addPass(createRefuseUncompiled());
   manager.addPass(createCreatePlan());
   manager.addPass(createExpandDenseWhen());
+  manager.addPass(createExpandMaps());
   manager.addPass(createChooseSchedule());
   manager.addPass(createPlanSelections());
   manager.addPass(createPlanRest());

@@ -1,3 +1,4 @@
+#include "passes/Panels.h"
 #include "passes/Passes.h"
 #include "passes/PatternSlice.h"
 #include "passes/ProgramBuilder.h"
@@ -40,6 +41,9 @@ public:
                            {"attention", shape, tile::HeadKind::Query, tile::ItemAxis::Queries});
     OpBuilder &builder = program.builder();
     raiseUnlistedLabels(program);
+    PanelBuilder panels(pattern, plan, program.item(), shape.rows, builder, program.scalars());
+    if (failed(panels.prepare(formulas)))
+      return failure();
     ProgramBuilder::Visible visible = program.materialize(formulas);
     queries = tile::LoadQueriesOp::create(builder, loc, staged(shape.rows, problem.getHeadDim()),
                                           program.item());

@@ -1,7 +1,10 @@
 #include "passes/ByteMaps.h"
+#include "passes/MapAnalysis.h"
 #include "passes/Passes.h"
 #include "passes/PatternSlice.h"
 #include "passes/ProgramBuilder.h"
+#include "passes/StageBuffers.h"
+#include "passes/Stages.h"
 #include "passes/Visits.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -24,23 +27,6 @@ namespace skim {
 
 namespace {
 
-/// A count or mass as f64; NaN, which selects nothing, where it is undefined.
-Value selectionAmount(ProgramBuilder &program, Location loc, const Scalar &amount) {
-  mlir::OpBuilder &builder = program.builder();
-  mlir::Type f64 = builder.getF64Type();
-  Value value = amount.value;
-  if (llvm::isa<mlir::FloatType>(value.getType()))
-    value = arith::ExtFOp::create(builder, loc, f64, value);
-  else
-    value = arith::SIToFPOp::create(
-        builder, loc, f64, arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value));
-  if (!amount.defined)
-    return value;
-  Value nan = arith::ConstantOp::create(
-      builder, loc, mlir::FloatAttr::get(f64, llvm::APFloat::getNaN(llvm::APFloat::IEEEdouble())));
-  return arith::SelectOp::create(builder, loc, amount.defined, value, nan);
-}
-
 class SelectionPlanner {
 public:
   SelectionPlanner(ir::PatternOp pattern, tile::PlanOp plan) : pattern(pattern), plan(plan) {}
@@ -59,10 +45,11 @@ public:
   }
 
 private:
-  /// Sets that an expression over cells asks for pair by pair: what `where` filters by.
+  /// Sets that an expression over cells asks for pair by pair: what `where` filters by, and what a
+  /// cover that is decided row by row covers.
   void findScalarSets() {
     for (mlir::Operation &op : llvm::reverse(pattern.getBody().front()))
-      if (llvm::isa<ir::WhereOp>(op) || (op.getNumResults() && scalarSets.contains(&op)))
+      if (llvm::isa<ir::WhereOp>(op) || isPanelSet(&op) || scalarSets.contains(&op))
         for (Value operand : op.getOperands())
           if (mlir::Operation *source = operand.getDefiningOp())
             if (llvm::isa<ir::SetType>(operand.getType()))
@@ -89,7 +76,11 @@ private:
       again = false;
       for (mlir::Operation *op : neededOperations(pattern)) {
         LogicalResult planned = success();
-        if (llvm::isa<ir::TopKOp, ir::TopPOp>(op)) {
+        if (op->getNumResults() != 0 && llvm::isa<ir::MapType>(op->getResult(0).getType())) {
+          planned = planStage(pattern, plan, op);
+        } else if (isPanelSet(op)) {
+          continue; // Decided where it is used, row by row.
+        } else if (llvm::isa<ir::TopKOp, ir::TopPOp>(op)) {
           planned = planSelection(op);
         } else if (auto cover = llvm::dyn_cast<ir::CoverOp>(op); cover && !hasClosedForm(cover)) {
           again |= !coversWithin(cover.getSet()).empty();
@@ -138,16 +129,14 @@ private:
                             {std::max<int64_t>(axes.query, 1), keyCell},
                             headKind(axes.head),
                             itemAxis(axes)});
-    Value amount = selectionAmount(program, loc, program.scalars().uniform(op->getOperand(1)));
+    Value amount =
+        selectionAmount(program.builder(), loc, program.scalars().uniform(op->getOperand(1)));
 
     ProgramBuilder::DetachedRegion where({program.index(), program.index()}, loc);
     mlir::OpBuilder &builder = where.builder;
     Value query = where.block->getArgument(0), key = where.block->getArgument(1);
-    if (axes.diagonal) {
-      // The row at this position meets key 0 at the distance that is asked for.
-      query = key;
-      key = arith::ConstantIndexOp::create(builder, loc, 0);
-    }
+    if (axes.diagonal) // The key at this distance from the row.
+      key = arith::SubIOp::create(builder, loc, query, key);
     ScalarEmitter::Place place(builder, query, key);
     place.checksExistence = true;
     Scalar score = program.scalars().emit(op->getOperand(0), place);

@@ -1,5 +1,6 @@
 // Arithmetic on maps as scalar operations.
 #include "dialect/Skim/IndexBounds.h"
+#include "passes/MapAnalysis.h"
 #include "passes/ScalarEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,6 +36,7 @@ Scalar ScalarEmitter::emitArithmetic(mlir::Operation *op, Place &place) {
   Value x = operands.empty() ? Value() : operands[0],
         y = operands.size() > 1 ? operands[1] : Value();
   bool real = x && llvm::isa<mlir::FloatType>(x.getType());
+  auto fastMath = [&] { return place.fastMath || isScored(op->getResult(0)); };
   auto zero = [&]() -> Value {
     return arith::ConstantOp::create(builder, loc, builder.getZeroAttr(x.getType()));
   };
@@ -126,16 +128,16 @@ Scalar ScalarEmitter::emitArithmetic(mlir::Operation *op, Place &place) {
             return arith::SIToFPOp::create(builder, loc, builder.getF32Type(), wide);
           })
           .Case([&](ir::ExpOp) -> Value {
-            return place.fastMath ? Value(math::ExpOp::create(builder, loc, x))
-                                  : inF64<math::ExpOp>(builder, loc, x);
+            return fastMath() ? Value(math::ExpOp::create(builder, loc, x))
+                              : inF64<math::ExpOp>(builder, loc, x);
           })
           .Case([&](ir::LogOp) -> Value {
-            return place.fastMath ? Value(math::LogOp::create(builder, loc, x))
-                                  : inF64<math::LogOp>(builder, loc, x);
+            return fastMath() ? Value(math::LogOp::create(builder, loc, x))
+                              : inF64<math::LogOp>(builder, loc, x);
           })
           .Case([&](ir::TanhOp) -> Value {
-            return place.fastMath ? Value(math::TanhOp::create(builder, loc, x))
-                                  : inF64<math::TanhOp>(builder, loc, x);
+            return fastMath() ? Value(math::TanhOp::create(builder, loc, x))
+                              : inF64<math::TanhOp>(builder, loc, x);
           })
           .Default([&](mlir::Operation *) { return emitUnsupported(op, builder); });
   return {result, defined};

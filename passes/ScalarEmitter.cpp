@@ -1,5 +1,7 @@
 #include "passes/ScalarEmitter.h"
 
+#include "passes/MapAnalysis.h"
+
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SetVector.h"
@@ -13,22 +15,8 @@ using mlir::Value;
 namespace skim {
 namespace {
 
-ir::Axes axesOf(Value value) {
-  if (auto map = llvm::dyn_cast<ir::MapType>(value.getType()))
-    return map.getAxes();
-  return llvm::cast<ir::SetType>(value.getType()).getAxes();
-}
-
 Value constantIndex(OpBuilder &builder, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
-}
-
-/// The place's positions; what has no position axes is the same at (0, 0).
-std::array<Value, 2> positions(ScalarEmitter::Place &place, Location loc) {
-  if (place.query)
-    return {place.query, place.key};
-  Value zero = constantIndex(place.builder, loc, 0);
-  return {zero, zero};
 }
 
 Value truth(OpBuilder &builder, Location loc, const Scalar &scalar) {
@@ -81,6 +69,13 @@ mlir::Type scalarTypeOf(ir::MapType map) {
   return map.isF32() ? mlir::Type(builder.getF32Type()) : mlir::Type(builder.getI1Type());
 }
 
+std::array<Value, 2> positionsOf(ScalarEmitter::Place &place, Location loc) {
+  if (place.query)
+    return {place.query, place.key};
+  Value zero = constantIndex(place.builder, loc, 0);
+  return {zero, zero};
+}
+
 tile::HeadKind headKind(ir::HeadAxis head) {
   switch (head) {
   case ir::HeadAxis::None:
@@ -115,7 +110,7 @@ bool mayBeUndefined(Value map) {
   reach(map);
   for (size_t next = 0; next != reached.size(); ++next) {
     mlir::Operation *op = reached[next];
-    if (llvm::isa<ir::WhereOp>(op))
+    if (llvm::isa<ir::WhereOp, ir::LastOp, tile::StoredMapOp>(op))
       return true;
     if (llvm::isa<ir::DivOp, ir::ModOp>(op) &&
         llvm::cast<ir::MapType>(op->getResult(0).getType()).isIndex() &&
@@ -141,11 +136,14 @@ Scalar ScalarEmitter::uniform(Value source) {
 }
 
 Scalar ScalarEmitter::emit(Value source, Place &place) {
-  if (!axesOf(source).hasPositions())
+  auto map = llvm::dyn_cast<ir::MapType>(source.getType());
+  if (!axesOf(source).hasPositions() && !(map && map.isVec()))
     return uniform(source);
   if (auto known = place.known.find(source); known != place.known.end())
     return known->second;
-  Scalar scalar = emitOperation(source.getDefiningOp(), place);
+  Value panel = panels.lookup(source);
+  Scalar scalar =
+      panel ? emitPanel(source, panel, place) : emitOperation(source.getDefiningOp(), place);
   place.known[source] = scalar;
   return scalar;
 }
@@ -165,6 +163,12 @@ Scalar ScalarEmitter::emitOperation(mlir::Operation *op, Place &place) {
       .Case([&](ir::ScoreOp) { return Scalar{place.score, {}}; })
       .Case([&](ir::AffineSetOp set) { return emitAffineSet(set, place); })
       .Case([&](tile::StoredSetOp set) { return emitStoredSet(set, place); })
+      .Case([&](tile::StoredMapOp map) { return emitStoredMap(map, place); })
+      .Case([&](ir::OperandOp operand) { return emitOperand(operand, place); })
+      .Case([&](ir::LastOp last) { return emitLast(last, place); })
+      .Case([&](ir::CastOp cast) { return emitCast(cast, place); })
+      .Case([&](ir::DotOp dot) { return emitDot(dot, place); })
+      .Case([&](ir::LinearOp linear) { return emitLinear(linear, place); })
       .Case([&](ir::CompareOp compare) { return emitCompare(compare, place); })
       .Case([&](ir::MatchOp match) { return emitMatch(match, place); })
       .Case([&](ir::AsSetOp set) {
@@ -234,19 +238,22 @@ Scalar ScalarEmitter::emitInput(ir::InputOp input, Place &place) {
   Location loc = input.getLoc();
   auto type = llvm::cast<ir::MapType>(input.getType());
   ir::Axes axes = type.getAxes();
-  auto [query, key] = positions(place, loc);
+  auto [query, key] = positionsOf(place, loc);
   Value value = tile::LoadCellOp::create(
-      builder, loc, scalarTypeOf(type), tile::Space::Input,
+      builder, loc, type.isVec() ? builder.getF32Type() : scalarTypeOf(type), tile::Space::Input,
       plan.getInput(input.getName()).getSlot(), headKind(axes.head), axes.query,
-      axes.diagonal ? 1 : axes.key, axes.diagonal, query, key, item);
+      axes.diagonal ? 1 : axes.key, axes.diagonal, /*noncausal=*/false, query, key,
+      type.isVec() ? place.element : Value(), item);
   return {value, place.checksExistence ? existence(axes, loc, place) : Value()};
 }
 
 /// Rule 2: some pair of the cell is visible, that is, the cell's last row sees its first key.
 Value ScalarEmitter::existence(ir::Axes axes, Location loc, Place &place) {
-  if (!axes.hasPositions() || pattern.getNoncausal() || axes.diagonal || axes.query == 0)
+  if (pattern.getNoncausal() || (axes.query == 0 && !axes.diagonal))
     return {};
   OpBuilder &builder = place.builder;
+  if (axes.diagonal)
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, place.query, place.key);
   Value kvLength =
       tile::UniformOp::create(builder, loc, builder.getIndexType(), tile::UniformKind::KvLen, item);
   mlir::AffineExpr q = builder.getAffineDimExpr(0), k = builder.getAffineDimExpr(1);
@@ -268,7 +275,7 @@ Scalar ScalarEmitter::emitPosition(ir::PositionOp position, Place &place) {
     symbols.push_back(scalar.value);
     defined = both(place.builder, position.getLoc(), defined, scalar.defined);
   }
-  auto dims = positions(place, position.getLoc());
+  auto dims = positionsOf(place, position.getLoc());
   return {mlir::affine::expandAffineExpr(place.builder, position.getLoc(),
                                          position.getMap().getResult(0), dims, symbols),
           defined};
@@ -284,7 +291,7 @@ Scalar ScalarEmitter::emitAffineSet(ir::AffineSetOp set, Place &place) {
     symbols.push_back(scalar.value);
     defined = both(builder, loc, defined, scalar.defined);
   }
-  auto dims = positions(place, loc);
+  auto dims = positionsOf(place, loc);
   Value contains = tile::ContainsOp::create(builder, loc, set.getSet(), dims, symbols);
   return {both(builder, loc, contains, defined), {}};
 }
@@ -292,7 +299,7 @@ Scalar ScalarEmitter::emitAffineSet(ir::AffineSetOp set, Place &place) {
 Scalar ScalarEmitter::emitStoredSet(tile::StoredSetOp set, Place &place) {
   ir::Axes axes = axesOf(set);
   OpBuilder &builder = place.builder;
-  auto [query, key] = positions(place, set.getLoc());
+  auto [query, key] = positionsOf(place, set.getLoc());
   return {tile::LoadCellOp::create(builder, set.getLoc(), builder.getI1Type(), tile::Space::Buffer,
                                    set.getSlot(), headKind(axes.head), axes.query,
                                    axes.diagonal ? 1 : axes.key, axes.diagonal, query, key, item),

@@ -7,6 +7,9 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <array>
 
 namespace skim {
 
@@ -38,18 +41,31 @@ public:
     mlir::Value query, key; ///< Null outside of regions.
     /// The value of `skim.score`.
     mlir::Value score;
+    /// Which element of vectors is asked for.
+    mlir::Value element;
     /// Whether a cell of an input must be asked if some pair in it is visible (rule 2). It need not
     /// be where only visible pairs are looked at.
     bool checksExistence = false;
-    /// exp, log and tanh of f32: for logits, which no decision depends on.
+    /// exp, log and tanh of f32 for all maps: for logits, which no decision depends on. Maps that
+    /// depend on operands have them always.
     bool fastMath = false;
     llvm::DenseMap<mlir::Value, Scalar> known;
   };
 
-  /// A map or set without position axes.
+  /// Tells that `panel` holds the cells of `map`, for the rows of this item.
+  void setPanel(mlir::Value map, mlir::Value panel) { panels[map] = panel; }
+  mlir::Value getPanel(mlir::Value map) const { return panels.lookup(map); }
+  /// Tells where the largest magnitude of each vector is that `cast` takes: a panel, or a map.
+  void setMagnitudes(ir::CastOp cast, mlir::Value values) { magnitudes[cast] = values; }
+
+  /// A number or set without position axes.
   Scalar uniform(mlir::Value source);
   /// Any map or set at the place's positions.
   Scalar emit(mlir::Value source, Place &place);
+  /// The largest magnitude of the vector that is cast: known ahead, or found here.
+  Scalar emitMagnitude(ir::CastOp cast, Place &place);
+  /// What a dot multiplies its sum by.
+  Scalar emitScale(ir::DotOp dot);
   /// The set as one truth value: false where undefined.
   mlir::Value holds(mlir::Value set, Place &place);
   /// Failure after an operation that has no scalar form, on which an error was emitted and for
@@ -68,6 +84,19 @@ private:
   Scalar emitCompare(ir::CompareOp compare, Place &place);
   Scalar emitMatch(ir::MatchOp match, Place &place);
   Scalar emitArithmetic(mlir::Operation *op, Place &place);
+  Scalar emitPanel(mlir::Value source, mlir::Value panel, Place &place);
+  Scalar emitStoredMap(tile::StoredMapOp map, Place &place);
+  Scalar emitOperand(ir::OperandOp operand, Place &place);
+  Scalar emitLast(ir::LastOp last, Place &place);
+  Scalar emitCast(ir::CastOp cast, Place &place);
+  Scalar emitDot(ir::DotOp dot, Place &place);
+  Scalar emitLinear(ir::LinearOp linear, Place &place);
+  /// The sum or maximum of `element` over the elements of `vectors`.
+  Scalar emitOverElements(tile::Reduction kind, mlir::Value vectors, Place &place,
+                          llvm::function_ref<Scalar(Place &)> element);
+  /// Rule 2, for cells computed from operands: every existing row sees every existing key; with
+  /// `any`, the last row sees the first key. Null for "always".
+  mlir::Value operandCellExists(const ir::Axes &axes, bool any, mlir::Location loc, Place &place);
   mlir::Value emitUnsupported(mlir::Operation *op, mlir::OpBuilder &builder);
   mlir::Value existence(ir::Axes axes, mlir::Location loc, Place &place);
 
@@ -76,8 +105,17 @@ private:
   mlir::Value item;
   mlir::OpBuilder &itemBuilder;
   llvm::DenseMap<mlir::Value, Scalar> uniforms;
+  llvm::DenseMap<mlir::Value, mlir::Value> panels;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> magnitudes;
   bool failed = false;
 };
+
+/// A place's positions; what has no position axes is the same at (0, 0).
+std::array<mlir::Value, 2> positionsOf(ScalarEmitter::Place &place, mlir::Location loc);
+
+/// A number as f32, or f64 where `wide`: NaN where it is undefined.
+mlir::Value undefinedAsNaN(mlir::OpBuilder &builder, mlir::Location loc, const Scalar &scalar,
+                           bool wide = false);
 
 /// What a cell of `map` is as a scalar: index, f32 or i1. A vector has no scalar form.
 mlir::Type scalarTypeOf(ir::MapType map);

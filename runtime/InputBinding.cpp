@@ -95,7 +95,10 @@ Status bindInput(const InputDescription &input, const Signature &signature,
   const ArgumentName name{"input", input.name};
   const InputShape shape = inputShape(input, signature, lengths);
   const TensorAxes full = tensorAxes(input, shape, lengths.requests, true);
-  const bool leftOut = lengths.requests <= 1 && tensor.rank == static_cast<int64_t>(full.count) - 1;
+  // A weight belongs to the model, not to a request.
+  const bool leftOut =
+      input.weightRows > 0 ||
+      (lengths.requests <= 1 && tensor.rank == static_cast<int64_t>(full.count) - 1);
   const TensorAxes axes = leftOut ? tensorAxes(input, shape, lengths.requests, false) : full;
   const bool isVector = input.element == InputElement::Vector;
   if (Status status = checkTensor(name, tensor, elementType(input.element),

@@ -46,6 +46,8 @@ bool ContributionLowering::vectorsInOneCell() {
 
 ContributionLowering::Way ContributionLowering::chooseWay() {
   bool onRows = queryCell == 1 && item.getTileRows() > 0 && !op.getElements();
+  if (op.getDiagonal() && !cells.diagonal)
+    return Way::OneByOne;
   if (onRows && cells.diagonal && !op.getDiagonal())
     return vectorsInOneCell() ? Way::Diagonals : Way::OneByOne;
   if (onRows && cells.queryCell == 1)
@@ -313,7 +315,12 @@ void ContributionLowering::oneByOne() {
     endRowCell = code.ceilDiv(end, queryCell);
   }
   Value firstCell = zero, endCell = one;
-  if (op.getDiagonal() || cells.ofElements) {
+  bool joinsDistances = op.getDiagonal() && !cells.diagonal;
+  if (joinsDistances) {
+    if (cells.noncausal)
+      firstCell = code.sub(one, item.getQLen());
+    endCell = item.getKvLen();
+  } else if (op.getDiagonal() || cells.ofElements) {
     firstCell = cells.columnsBegin;
     endCell = cells.columnsEnd;
   } else if (keyCell > 0) {
@@ -328,7 +335,9 @@ void ContributionLowering::oneByOne() {
     code.loop(firstCell, endCell, 1, [&](Value cell) {
       Value key = keyOf(cell);
       bool countsDistance = cells.diagonal && !op.getDiagonal();
-      Value column = op.getDiagonal() ? cell : cells.column(code, position, key);
+      Value column = joinsDistances     ? zero
+                     : op.getDiagonal() ? cell
+                                        : cells.column(code, position, key);
       auto take = [&] {
         if (!op.getElements())
           return takeOne(row, column, {}, evaluate(position, key, {}, 1, nullptr, nullptr));

@@ -99,6 +99,10 @@ void skim::cpu::lowerItemUsers(tile::ItemRecordOp item) {
       uniform.replaceAllUsesWith(uniformValue(beside, item, uniform.getKind()));
     else if (auto parameter = dyn_cast<tile::ParameterOp>(user))
       parameter.replaceAllUsesWith(parameterValue(beside, item, parameter));
+    else if (auto scale = dyn_cast<tile::SoftmaxScaleOp>(user))
+      scale.replaceAllUsesWith(Value(arith::TruncFOp::create(
+          beside, beside.getF32Type(),
+          loadArgument(beside, item.getArguments(), Argument::SoftmaxScale))));
     else if (auto status = dyn_cast<tile::RaiseStatusOp>(user)) {
       Code code = Code::before(status);
       raiseStatus(code, item, status);

@@ -106,12 +106,19 @@ FailureOr<ReductionCells> ReductionCells::of(tile::ReduceCellsOp op, Code &code)
   cells.results.bytes = cells.element.getIntOrFloatBitWidth() / 8;
   place(cells.results, op.getSlot());
   if (op.getAccumulators()) {
+    // Scratch holds the rows of the item, each with the planes one after the other, so that columns
+    // are side by side.
     auto slot = static_cast<int64_t>(*op.getAccumulators());
-    place(cells.accumulators, slot);
-    // The planes lie one after the other in the row, so that columns are side by side.
+    FailureOr<Value> scratch = scratchOf(op, item, slot, cells.accumulators.bytes);
+    if (failed(scratch))
+      return failure();
+    auto &array = cells.accumulators;
     Value columns = loadBufferCapacity(code, item.getArguments(), tile::Space::Buffer, slot);
-    cells.accumulators.columnStride = code.index(cells.elements);
-    cells.accumulators.planeStride = code.mul(columns, code.index(cells.elements));
+    array.columnStride = code.index(cells.elements);
+    array.planeStride = code.mul(columns, code.index(cells.elements));
+    array.rowStride = code.mul(array.planeStride, code.index(3));
+    Value before = code.mul(cells.rowsBegin, array.rowStride);
+    array.origin = code.offset(*scratch, code.mul(before, code.index(-array.bytes)));
   }
   return cells;
 }

@@ -198,7 +198,8 @@ def Skim_AttendOp : SkimOp<"attend", [DeclareOpInterfaceMethods<SymbolUserOpInte
   let description = [{
     Asks for the kernels of `pattern`: attention with `query_heads` query heads over `kv_heads` KV heads, keys of `head_dim` and values of `value_dim`
     elements. `page_size` is the number of tokens of a page of the KV cache, 0 when keys and values are contiguous; without it the kernels serve every layout. With
-    `writes_kept` they can also write the relation that they kept.
+    `writes_kept` they can also write the relation that they kept. `vector_lengths` gives for inputs of vectors by name how many elements they have, for weights of `skim.linear` how many
+    rows; `head_dim` for those that it does not name.
 
     Constraints:
     - `attend_c1`: `query_heads` is a multiple of `kv_heads`;
@@ -219,7 +220,8 @@ def Skim_AttendOp : SkimOp<"attend", [DeclareOpInterfaceMethods<SymbolUserOpInte
     TypeAttrOf<AnyFloat>:$operand,
     TypeAttrOf<AnyFloat>:$out,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$page_size,
-    UnitAttr:$writes_kept);
+    UnitAttr:$writes_kept,
+    OptionalAttr<DictionaryAttr>:$vector_lengths);
   let assemblyFormat = "$pattern attr-dict";
   let hasVerifier = 1;
 }

@@ -31,24 +31,23 @@ static LogicalResult verifyPartOfItem(Operation *op, Region &body) {
 ParseResult ForEachHeadOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::Argument head;
   Region *body = result.addRegion();
-  return failure(parsePartOfItem(parser, head, result) ||
-                 parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+  if (parsePartOfItem(parser, head, result))
+    return failure();
+  StringRef keyword;
+  if (succeeded(parser.parseOptionalKeyword(&keyword, {"group", "all", "kv_heads"})))
+    result.addAttribute("heads",
+                        HeadGroupAttr::get(parser.getContext(), *symbolizeHeadGroup(keyword)));
+  return failure(parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
                  parser.parseRegion(*body, head));
 }
 
 void ForEachHeadOp::print(OpAsmPrinter &printer) {
   printPartOfItem(printer, getInner(), getItem());
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
+  if (getHeads() != HeadGroup::Group)
+    printer << ' ' << stringifyHeadGroup(getHeads());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"heads"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
-}
-
-LogicalResult ForEachHeadOp::verify() {
-  // for_each_head_c2
-  std::optional<ItemShape> shape = itemShape(getItem());
-  if (shape && shape->head == HeadKind::Query)
-    return emitOpError() << "expected work items without query head";
-  return success();
 }
 
 LogicalResult ForEachHeadOp::verifyRegions() {

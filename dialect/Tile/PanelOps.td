@@ -5,27 +5,27 @@
 include "dialect/Tile/VisitOps.td"
 
 def Tile_ForEachHeadOp : Tile_Op<"for_each_head", [SingleBlock, NoTerminator]> {
-  let summary = "the query heads that an item stands for, one after the other";
+  let summary = "heads that belong together, one after the other";
   let description = [{
-    The body runs for each query head of the item's KV head, or for all query heads where the item has no head, in ascending order. Its
-    argument is the item of that query head: same request, same tile, same rows.
+    The body runs for each head in ascending order: for the query heads of the item's KV head (`group`, which is not written; all where the item has no head), for `all` query heads, or
+    for all `kv_heads`. Its argument is the item of that head: same request, same tile, same rows. An item of a KV head stands for the first query head of its group.
 
     Constraints:
 
     - for_each_head_c1: the body has one argument, of type `!tile.item`.
-    - for_each_head_c2: the items have no head or a KV head.
 
     Example:
 
     ```mlir
     tile.for_each_head %sub of %item {
     }
+    tile.for_each_head %each of %item all {
+    }
     ```
   }];
-  let arguments = (ins Tile_Item:$item);
+  let arguments = (ins Tile_Item:$item, DefaultValuedAttr<Tile_HeadGroup, "::skim::tile::HeadGroup::Group">:$heads);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::BlockArgument getInner() { return getBody().getArgument(0); }
@@ -218,7 +218,7 @@ def Tile_ReduceCellsOp : Tile_Op<"reduce_cells", [SingleBlock, NoTerminator]> {
     rows, or a multiple), along keys of its tile of keys (a multiple of B); an item without an axis has all cells along it. With `diagonal` the last index is the distance q - k, counted from
     `1 - kv_len + base` with `noncausal` and from 0 without. With `elements` a cell is a vector of that many, and so is each contribution.
     The body may hold `tile.for_each_head` and, in it, `tile.for_each_row_tile`; operations that make panels may stand beside the `tile.contribute`. Every existing cell of the item is written: NaN
-    where nothing contributes. `accumulators` is a buffer of three f64 an element with the axes of the result; not needed without `kind`.
+    where nothing contributes. `accumulators` is a scratch buffer of three f64 for each element of one row of results, which is all that an item with a `kind` has along queries; not needed without.
     Buffers of index maps hold f64, all others f32.
 
     Constraints:

@@ -191,4 +191,25 @@ def Tile_StoredSetOp : Tile_Op<"stored_set", [Pure]> {
   let assemblyFormat = "`buffer` $slot attr-dict `:` type($set)";
 }
 
+def Tile_StoredMapOp : Tile_Op<"stored_map", [Pure]> {
+  let summary = "map that an earlier kernel wrote";
+  let description = [{
+    Stands in a pattern for a map that a kernel of its own computes: f32, or f64 for a map of index, NaN where undefined; `elements` a cell for vectors. The type of
+    the result says which axes the buffer has. `causal` says that a cell is undefined when all its keys lie behind its last row, `scored` that it
+    depends on queries, keys or values.
+
+    Example:
+
+    ```mlir
+    %energy = tile.stored_map buffer 0 causal scored : !skim.map<kv_head, q / 128, k / 128 : f32>
+    %means = tile.stored_map buffer 1 elements 128 scored : !skim.map<kv_head, k / 16 : vec>
+    ```
+  }];
+  let arguments = (ins Tile_Slot:$slot, DefaultValuedAttr<Tile_I64<1>, "1">:$elements, UnitAttr:$causal, UnitAttr:$scored);
+  let results = (outs AnyType:$map);
+  let assemblyFormat = [{
+    `buffer` $slot (`elements` $elements^)? (`causal` $causal^)? (`scored` $scored^)? attr-dict `:` type($map)
+  }];
+}
+
 #endif // SKIM_DIALECT_TILE_PLANOPS_TD

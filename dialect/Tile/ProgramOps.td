@@ -116,6 +116,22 @@ def Tile_ParameterOp : Tile_Op<"parameter", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_SoftmaxScaleOp : Tile_Op<"softmax_scale", [Pure]> {
+  let summary = "what the call multiplies scores by";
+  let description = [{
+    The softmax scale of the call as f32, 1 / sqrt(head_dim) unless the caller gives another.
+
+    Example:
+
+    ```mlir
+    %scale = tile.softmax_scale of %item : f32
+    ```
+  }];
+  let arguments = (ins Tile_Item:$item);
+  let results = (outs F32:$value);
+  let assemblyFormat = "`of` $item attr-dict `:` type($value)";
+}
+
 def Tile_RaiseStatusOp : Tile_Op<"raise_status"> {
   let summary = "set a bit of the sticky status word";
   let description = [{

@@ -136,8 +136,9 @@ LogicalResult ReduceCellsOp::verifyRegions() {
   if (contribution.getElements() != getElements())
     return contribution.emitOpError() << "expected the elements of the result";
   // reduce_cells_c3
-  if (contribution.getDiagonal() && !getDiagonal())
-    return contribution.emitOpError() << "expected distances in a result over distances alone";
+  if (contribution.getDiagonal() && !getDiagonal() && keyCell != 0)
+    return contribution.emitOpError()
+           << "expected distances in a result over distances or without key axis";
   bool single = contribution.getQueryCell() == 1 && contribution.getKeyCell() == 1;
   if (getDiagonal() && (keyCell != 1 || (!contribution.getDiagonal() && (!single || copies))))
     return contribution.emitOpError()

@@ -60,9 +60,9 @@ LogicalResult ScatterListOp::verify() {
 
 LogicalResult SelectOp::verify() {
   // select_c3
-  if (getDiagonal() && (getQueryCell() != 0 || getKeyCell() != 1))
-    return emitOpError() << "expected cells (0, 1) with 'diagonal' but got (" << getQueryCell()
-                         << ", " << getKeyCell() << ")";
+  if (getDiagonal() && getKeyCell() != 1)
+    return emitOpError() << "expected cells of one distance with 'diagonal' but got ("
+                         << getQueryCell() << ", " << getKeyCell() << ")";
   // select_c4
   return requireRowOfCells(*this, getQueryCell());
 }

@@ -59,6 +59,12 @@ def Tile_Reduction : Tile_Enum<"Reduction", "how values are joined", [
   I32EnumAttrCase<"Var", 4, "var">
 ]>;
 
+def Tile_HeadGroup : Tile_Enum<"HeadGroup", "which heads a loop over heads runs over", [
+  I32EnumAttrCase<"Group", 0, "group">,
+  I32EnumAttrCase<"All", 1, "all">,
+  I32EnumAttrCase<"KvHeads", 2, "kv_heads">
+]>;
+
 def Tile_VectorSource : Tile_Enum<"VectorSource", "where vectors lie", [
   I32EnumAttrCase<"Queries", 0, "queries">,
   I32EnumAttrCase<"Keys", 1, "keys">,

@@ -86,6 +86,8 @@ CompileOptions optionsFor(const Case &c) {
   options.valueDim = c.problem.v.dim;
   options.dtype = dtypeOf(c.operand);
   options.writesKept = true;
+  for (const auto &[name, input] : c.problem.inputs)
+    options.inputShapes[name] = input.shape;
   text::Diagnostics diagnostics;
   text::Program program =
       text::loadBuffer(llvm::MemoryBuffer::getMemBufferCopy(c.program, "case.skim"), diagnostics);

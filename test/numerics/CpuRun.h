@@ -16,10 +16,6 @@
 
 namespace skim::numerics {
 
-/// Whether the CPU target compiles what scores Q and K. Where it does not, tests hold it to its
-/// refusal, and fail when it compiles all the same.
-constexpr bool kCpuCompilesScores = false;
-
 struct CpuResult {
   Status status; ///< Of the run; DataOutOfRange leaves results behind.
   int64_t heads = 0, tokens = 0, valueDim = 0, maxKvLen = 0;

@@ -56,7 +56,7 @@ std::vector<std::string> targetsOfThisMachine() {
 
 constexpr uint64_t kShards = 2;
 /// Programs that score are three of four, where they compile.
-constexpr uint64_t kStaticShare = kCpuCompilesScores ? 4 : 1;
+constexpr uint64_t kStaticShare = 4;
 /// More open pairs than this, and the comparison would forgive too much to mean anything.
 constexpr double kMostOpen = 0.02;
 /// With fewer programs, no share tells anything.
@@ -128,15 +128,13 @@ private:
     if (!kernel) {
       std::string message = kernel.status().message();
       bool isRefused = message.find("the cpu target does not compile") != std::string::npos;
-      if (kCpuCompilesScores || !c.scores || !isRefused)
+      if (!isRefused)
         return "does not compile: " + message;
       ++tally.refused;
       tally.agreement.visible += open.visible;
       tally.agreement.open += open.open;
       return {};
     }
-    if (!kCpuCompilesScores && open.open != 0)
-      return "scores compile: set kCpuCompilesScores";
 
     start = std::chrono::steady_clock::now();
     CpuResult actual = runOnCpu(*kernel, c, layoutFor(c));
@@ -156,12 +154,12 @@ TEST_P(Differential, ProgramsWithoutScoresAgreeWithTheReference) {
 }
 
 TEST_P(Differential, ProgramsOfTheWholeLanguageAgreeWithTheReference) {
-  Tally tally =
-      check(Profile::whole, programs() - (kCpuCompilesScores ? programs() / kStaticShare : 0));
+  Tally tally = check(Profile::whole, programs() - programs() / kStaticShare);
   if (tally.programs < kFewPrograms)
     return;
   EXPECT_GT(tally.agreement.open, 0); // Else no score decides anything.
-  EXPECT_EQ(tally.refused > tally.programs / 4, !kCpuCompilesScores);
+  // What is refused by name is rare: distances of noncausal patterns, vectors over both axes.
+  EXPECT_LE(tally.refused * 20, tally.programs);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shards, Differential, testing::Range<uint64_t>(0, kShards));

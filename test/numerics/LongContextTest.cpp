@@ -90,8 +90,7 @@ void expectFarPagesToChangeNothing(const char *program) {
 
 TEST(FaultKinds, K5PagesBeyondTheReachOf32Bits) {
   expectFarPagesToChangeNothing(kStreaming);
-  if (kCpuCompilesScores)
-    expectFarPagesToChangeNothing("pattern p { keep top_k(dot(Q, mean(K, 16)), 3) }");
+  expectFarPagesToChangeNothing("pattern p { keep top_k(dot(Q, mean(K, 16)), 3) }");
 }
 
 TEST(FaultKinds, K5RowsBeyondTheReachOf32Bits) {

@@ -1,5 +1,4 @@
-// Cases of patterns that score Q and K, which the CPU target compiles or refuses
-// (kCpuCompilesScores).
+// Cases of patterns that score Q and K.
 #ifndef SKIM_TEST_NUMERICS_SCOREDCASES_H
 #define SKIM_TEST_NUMERICS_SCOREDCASES_H
 
@@ -20,8 +19,7 @@ extern const char *const kColumnsAndDiagonals;
 /// The best keys of each row, and blocks of its own that hold half of the mass.
 extern const char *const kRowSelections;
 
-/// The kernel of a case. Null where it is refused, after a failure of the test if that is not as
-/// kCpuCompilesScores says.
+/// The kernel of a case. Null where it is refused, after a failure of the test.
 std::unique_ptr<Kernel> compileScored(const Case &c);
 
 /// Empty when both devices agree, as `checkCase`; without a kernel, when the reference runs the

@@ -86,7 +86,7 @@ TEST(ScoredFaults, K13OneByteOfWorkspaceLessIsAnError) {
     PreparedRun prepared(*kernel, c, {});
     prepared.missingWorkspace = 1;
     run(*kernel, prepared);
-    EXPECT_EQ(prepared.result.status.code(), StatusCode::InvalidArgument) << program;
+    EXPECT_EQ(prepared.result.status.code(), StatusCode::WorkspaceTooSmall) << program;
     EXPECT_NE(prepared.result.status.message().find("workspace"), std::string::npos)
         << prepared.result.status.message();
   }

@@ -92,12 +92,6 @@ PatternWriter::Map PatternWriter::changeVectors(Map map) {
   case 11:
     map.text = join({random.pick<std::string>({"relu(", "abs(", "tanh(", "exp("}), map.text, ")"});
     break;
-  case 12:
-    if (map.axes.key) {
-      map.text = "smooth(" + map.text + ", 3)";
-      break;
-    }
-    [[fallthrough]];
   default:
     map.text = join({random.pick<std::string>({"max(", "min("}), map.text, ", 0.5)"});
     break;

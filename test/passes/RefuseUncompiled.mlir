@@ -1,19 +1,5 @@
 // RUN: skim-opt --skim-refuse-uncompiled --split-input-file --verify-diagnostics %s
 
-skim.pattern @vertical {
-  %q = skim.operand Q : !skim.map<head, q : vec>
-  %k = skim.operand K : !skim.map<kv_head, k : vec>
-  // expected-error @+1 {{the cpu target does not compile 'dot' yet; run the pattern with '--device reference'}}
-  %s = skim.dot %q, %k visible all : (!skim.map<head, q : vec>, !skim.map<kv_head, k : vec>) -> !skim.map<head, q, k : f32>
-  %c = skim.reduce sum %s : !skim.map<head, q, k : f32> -> !skim.map<head, k : f32>
-  %n = skim.constant 16 : index -> !skim.map<: index>
-  %best = skim.top_k %c, %n : (!skim.map<head, k : f32>, !skim.map<: index>) -> !skim.set<head, k>
-  skim.keep %best : !skim.set<head, k>
-}
-skim.attend @vertical {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
-
-// -----
-
 // What no clause needs does not count.
 skim.pattern @unused {
   %q = skim.operand Q : !skim.map<head, q : vec>
@@ -24,23 +10,11 @@ skim.attend @unused {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 6
 
 // -----
 
-skim.pattern @reduced {
-  %x = skim.input "importance" : !skim.map<k : f32>
-  // expected-error @+1 {{the cpu target does not compile 'max' yet}}
-  %m = skim.reduce max %x : !skim.map<k : f32> -> !skim.map<k / 16 : f32>
-  %n = skim.constant 16 : index -> !skim.map<: index>
-  %best = skim.top_k %m, %n : (!skim.map<k / 16 : f32>, !skim.map<: index>) -> !skim.set<k / 16>
-  skim.keep %best : !skim.set<k / 16>
-}
-skim.attend @reduced {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
-
-// -----
-
 skim.pattern @compacted {
   %x = skim.input "layout" : !skim.map<k / 16 : bool>
   %s = skim.as_set %x : !skim.map<k / 16 : bool> -> !skim.set<k / 16>
   skim.keep %s : !skim.set<k / 16>
-  // expected-error @+1 {{the cpu target does not compile 'compact' yet}}
+  // expected-error @+1 {{the cpu target does not compile 'compact'}}
   skim.compact %s : !skim.set<k / 16>
 }
 skim.attend @compacted {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
@@ -51,7 +25,7 @@ skim.pattern @far attributes {noncausal} {
   %d = skim.position affine_map<(q, k) -> (q - k)> () : () -> !skim.map<q - k : index>
   %x = skim.convert %d : !skim.map<q - k : index> -> !skim.map<q - k : f32>
   %n = skim.constant 16 : index -> !skim.map<: index>
-  // expected-error @+1 {{the cpu target does not compile a selection over 'q - k' in a noncausal pattern yet}}
+  // expected-error @+1 {{the cpu target does not compile a selection over 'q - k' in a noncausal pattern}}
   %best = skim.top_k %x, %n : (!skim.map<q - k : f32>, !skim.map<: index>) -> !skim.set<q - k>
   skim.keep %best : !skim.set<q - k>
 }
@@ -60,22 +34,9 @@ skim.attend @far {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, 
 // -----
 
 skim.pattern @biased {
-  // expected-error @+1 {{the cpu target does not compile an input over 'q / 128, q - k' yet}}
+  // expected-error @+1 {{the cpu target does not compile an input over 'q / 128, q - k'}}
   %x = skim.input "bias" : !skim.map<q / 128, q - k : bool>
   %s = skim.as_set %x : !skim.map<q / 128, q - k : bool> -> !skim.set<q / 128, q - k>
   skim.keep %s : !skim.set<q / 128, q - k>
 }
 skim.attend @biased {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
-
-// -----
-
-skim.pattern @per_block {
-  %d = skim.position affine_map<(q, k) -> (q - k)> () : () -> !skim.map<q - k : index>
-  %w = skim.input "weight" : !skim.map<q / 128 : index>
-  %x = skim.mul %d, %w : (!skim.map<q - k : index>, !skim.map<q / 128 : index>) -> !skim.map<q / 128, q - k : index>
-  %n = skim.constant 16 : index -> !skim.map<: index>
-  // expected-error @+1 {{the cpu target does not compile a selection over 'q - k' for each query block yet}}
-  %best = skim.top_k %x, %n : (!skim.map<q / 128, q - k : index>, !skim.map<: index>) -> !skim.set<q / 128, q - k>
-  skim.keep %best : !skim.set<q / 128, q - k>
-}
-skim.attend @per_block {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}

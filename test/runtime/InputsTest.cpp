@@ -74,9 +74,9 @@ TEST(Inputs, everyAxisHasItsPlaceAndAbsentOnesAreBroadcast) {
   ASSERT_TRUE(runWith({biasInput()}, problem, {{"bias", view(DType::F32, {2, 50})}}));
   EXPECT_EQ(strides(0), (std::vector<int64_t>{50, 0, 0, 1}));
 
-  ASSERT_TRUE(runWith({weightInput()}, problem, {{"weight", view(DType::F32, {2, 12, 32})}}));
-  EXPECT_EQ(extents(0), (std::vector<int64_t>{2, 1, 1, 12}));
-  EXPECT_EQ(strides(0), (std::vector<int64_t>{12 * 32, 0, 0, 32}));
+  ASSERT_TRUE(runWith({weightInput()}, problem, {{"weight", view(DType::F32, {12, 32})}}));
+  EXPECT_EQ(extents(0), (std::vector<int64_t>{1, 1, 1, 12}));
+  EXPECT_EQ(strides(0), (std::vector<int64_t>{0, 0, 0, 32}));
 
   ASSERT_TRUE(runWith({codesInput()}, problem, {{"codes", view(DType::F32, {2, 2, 13, 32})}}));
   EXPECT_EQ(extents(0), (std::vector<int64_t>{2, 2, 1, 13}));
@@ -203,8 +203,8 @@ INSTANTIATE_TEST_SUITE_P(
               "'bias': expected f32[2, 50 or more] but got f32[2, 49]"},
         Fault{"weightRows",
               {weightInput()},
-              {{"weight", view(DType::F32, {2, 13, 32})}},
-              "'weight': expected f32[2, 12, 32] but got f32[2, 13, 32]"},
+              {{"weight", view(DType::F32, {13, 32})}},
+              "'weight': expected f32[12, 32] but got f32[13, 32]"},
         Fault{"vectorSize",
               {codesInput()},
               {{"codes", view(DType::F32, {2, 2, 13, 16})}},

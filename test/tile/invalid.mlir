@@ -861,18 +861,6 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 #problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
 tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
   tile.for_each_work_item %item {
-    // for_each_head_c2
-    // expected-error @below {{expected work items without query head}}
-    tile.for_each_head %head of %item {
-    }
-  }
-}
-
-// -----
-
-#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
-tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
-  tile.for_each_work_item %item {
     // for_each_row_tile_c1
     // expected-error @below {{expected a body with one argument of type '!tile.item'}}
     "tile.for_each_row_tile"(%item) ({

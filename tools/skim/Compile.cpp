@@ -71,6 +71,20 @@ llvm::Expected<CompileOptions> readProblem(const Options &options) {
     return wrongUsage("--query-heads: expected a multiple of the " + llvm::Twine(result.kvHeads) +
                       " KV heads but got " + llvm::Twine(result.queryHeads));
   result.pageSize = pageSize;
+  llvm::Expected<std::vector<Setting>> shapes = options.settings(OPT_input_shape);
+  if (!shapes)
+    return shapes.takeError();
+  for (const Setting &shape : *shapes) {
+    llvm::StringRef extents = shape.values.front();
+    for (llvm::StringRef text : llvm::split(extents, 'x')) {
+      int64_t extent = 0;
+      if (shape.values.size() != 1 || text.getAsInteger(10, extent) || extent < 1 ||
+          extent > INT32_MAX)
+        return wrongUsage("--input-shape: expected NAME=AxB but got '" + shape.name + "=" +
+                          llvm::join(shape.values, ",") + "'");
+      result.inputShapes[shape.name].push_back(extent);
+    }
+  }
   llvm::Expected<llvm::StringRef> dtype = options.choice(OPT_dtype, "bf16", {"bf16", "f16", "f32"});
   if (!dtype)
     return dtype.takeError();

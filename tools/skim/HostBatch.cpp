@@ -330,6 +330,14 @@ Operands HostBatch::operands() const {
   return operands;
 }
 
+std::map<std::string, std::vector<int64_t>> HostBatch::shapes() const {
+  std::map<std::string, std::vector<int64_t>> shapes;
+  for (const SafetensorsFile &file : files)
+    for (const Tensor &tensor : file.tensors())
+      shapes.try_emplace(tensor.name, tensor.shape);
+  return shapes;
+}
+
 llvm::Expected<std::optional<NamedTensor>> HostBatch::input(llvm::StringRef name) {
   const Tensor *tensor = nullptr;
   const SafetensorsFile *holder = nullptr;

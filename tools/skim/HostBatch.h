@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,9 @@ public:
   /// An input by its name, as the runtime takes it: 64-bit integers become 32-bit, f16 and
   /// bf16 become f32. Empty where no file has it.
   llvm::Expected<std::optional<NamedTensor>> input(llvm::StringRef name);
+  /// The shapes of all tensors in the files by name; a file that is named later does not hide
+  /// others.
+  std::map<std::string, std::vector<int64_t>> shapes() const;
 
   int64_t queryHeads = 0;
   int64_t kvHeads = 0;

@@ -48,6 +48,7 @@ CompileOptions compileOptions(const Job &job) {
   options.dtype = job.batch.dtype;
   options.pageSize = job.batch.pageSize;
   options.writesKept = job.wantKept;
+  options.inputShapes = job.batch.shapes();
   for (const auto &[name, setting] : job.settings)
     if (setting.isConstexpr)
       options.constants[name] = setting.values.front();

@@ -101,6 +101,7 @@ llvm::Expected<Options> Options::parse(Command command, llvm::ArrayRef<const cha
   for (const llvm::opt::Arg *argument : options.arguments)
     if (argument->getNumValues() != 0 && argument->getOption().getID() != OPT_INPUT &&
         argument->getOption().getID() != OPT_set && argument->getOption().getID() != OPT_sweep &&
+        argument->getOption().getID() != OPT_input_shape &&
         options.arguments.getLastArg(argument->getOption().getID()) != argument)
       return wrongUsage(argument->getOption().getPrefixedName() + ": given twice");
 
@@ -157,7 +158,9 @@ llvm::Expected<llvm::StringRef> Options::choice(OptionId id, llvm::StringRef oth
 }
 
 llvm::Expected<std::vector<Setting>> Options::settings(OptionId id) const {
-  llvm::StringRef option = id == OPT_sweep ? "--sweep" : "--set";
+  llvm::StringRef option = id == OPT_sweep         ? "--sweep"
+                           : id == OPT_input_shape ? "--input-shape"
+                                                   : "--set";
   std::vector<Setting> settings;
   for (llvm::StringRef text : arguments.getAllArgValues(id)) {
     auto [name, list] = text.split('=');

@@ -47,6 +47,9 @@ defm query_heads : Value<"query-heads", "N", "query heads (default: the KV heads
 defm kv_heads : Value<"kv-heads", "N", "KV heads; they divide the query heads (default: 1)", [CompileCommand, ShowCommand]>;
 defm head_dim : Value<"head-dim", "N", "elements of a query and a key (default: 128)", [CompileCommand]>;
 defm value_dim : Value<"value-dim", "N", "elements of a value (default: as --head-dim)", [CompileCommand]>;
+defm input_shape : Value<"input-shape", "NAME=AxB",
+                         "shape of an input of vectors or of a weight of linear; may be repeated (default: vectors of --head-dim elements, --head-dim rows)",
+                         [CompileCommand]>;
 defm dtype : Value<"dtype", "TYPE", "element type of q, k and v: bf16, f16 or f32 (default: bf16)", [CompileCommand, EvalCommand]>;
 defm page_size : Value<"page-size", "TOKENS", "tokens of a page of the KV cache; 0 is no pages (default: 0)", [CompileCommand]>;
 

@@ -36,17 +36,18 @@ static LogicalResult lower(tile::ForEachHeadOp op) {
   Code code = Code::before(op);
   KernelInfo info = kernelInfo(op);
   int64_t heads = info.problem.getQueryHeads(), group = heads / info.problem.getKvHeads();
-  Value first = code.index(0), end = code.index(heads);
-  if (info.items.getHead() == tile::HeadKind::Kv) {
+  bool ofKvHeads = op.getHeads() == tile::HeadGroup::KvHeads;
+  Value first = code.index(0), end = code.index(ofKvHeads ? info.problem.getKvHeads() : heads);
+  if (op.getHeads() == tile::HeadGroup::Group && info.items.getHead() != tile::HeadKind::None) {
     first = code.mul(item->getKvHead(), code.index(group));
     end = code.add(first, code.index(group));
   }
   LogicalResult inlined = success();
   code.loop(first, end, 1, [&](Value head) {
     auto part = cast<tile::ItemRecordOp>(code.clone(**item));
-    part.getHeadMutable().assign(head);
     Code before = Code::before(part);
-    part.getKvHeadMutable().assign(before.floorDiv(head, group));
+    part.getHeadMutable().assign(ofKvHeads ? before.mul(head, before.index(group)) : head);
+    part.getKvHeadMutable().assign(ofKvHeads ? head : before.floorDiv(head, group));
     inlined = inlineBody(code, op, part);
   });
   op.erase();

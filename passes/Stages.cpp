@@ -1,0 +1,348 @@
+#include "passes/Stages.h"
+
+#include "passes/MapAnalysis.h"
+#include "passes/Panels.h"
+#include "passes/ProgramBuilder.h"
+#include "passes/StageBuffers.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+namespace arith = mlir::arith;
+using mlir::failed;
+using mlir::failure;
+using mlir::FailureOr;
+using mlir::Location;
+using mlir::LogicalResult;
+using mlir::Operation;
+using mlir::success;
+using mlir::Value;
+
+namespace skim {
+namespace {
+
+bool isVector(Value value) {
+  auto map = llvm::dyn_cast<ir::MapType>(value.getType());
+  return map && map.isVec();
+}
+
+/// Keys of a work item: whole cells, and enough of them that an item is worth its start.
+int64_t keyTile(int64_t cell) {
+  constexpr int64_t kKeysAtLeast = 64;
+  return cell * llvm::divideCeil(kKeysAtLeast, cell);
+}
+
+/// How many positions of rows are taken in at a time for cells of `queryCell` positions: whole
+/// cells of `finest`.
+int64_t rowsAtOnce(int64_t queryCell, int64_t finest) {
+  constexpr int64_t kMostRows = 256, kRows = 64, kCoarsestFine = 16;
+  if (queryCell == 0)
+    return finest <= kRows ? kRows / finest * finest : finest;
+  if (queryCell <= kMostRows)
+    return queryCell;
+  for (int64_t unit : {std::lcm(finest, kCoarsestFine), finest})
+    for (int64_t rows = kMostRows / unit * unit; rows > 0; rows -= unit)
+      if (queryCell % rows == 0)
+        return rows;
+  // Cells as coarse as the result's are taken in as one row.
+  return queryCell;
+}
+
+llvm::StringRef stageName(Operation *op) {
+  return llvm::TypeSwitch<Operation *, llvm::StringRef>(op)
+      .Case([](ir::ReduceOp) { return "reduced"; })
+      .Case([](ir::DotOp) { return "scores"; })
+      .Case([](ir::LinearOp) { return "projected"; })
+      .Case([](ir::CastOp) { return "cast"; })
+      .Case([](ir::SmoothOp) { return "smoothed"; })
+      .Default([](Operation *) { return "vectors"; });
+}
+
+/// Plans the stage of one operation.
+class StagePlanner {
+public:
+  StagePlanner(ir::PatternOp pattern, tile::PlanOp plan) : pattern(pattern), plan(plan) {}
+
+  LogicalResult run(Operation *op) {
+    if (failed(checkVectors(op)))
+      return failure();
+    // Distances are joined into cells by programs of their own too.
+    if (isHeavy(op) && (!isFine(axesOf(op->getResult(0))) || axesOf(op->getOperand(0)).diagonal))
+      return store(op);
+    if (auto dot = llvm::dyn_cast<ir::DotOp>(op))
+      return storeKeys(dot);
+    return success();
+  }
+
+private:
+  /// Vectors that meet have one length, which only the problem and the inputs tell.
+  LogicalResult checkVectors(Operation *op);
+  /// The keys of a product over fine rows are loaded as they are: what is more is stored.
+  LogicalResult storeKeys(ir::DotOp dot);
+  LogicalResult store(Operation *op);
+  FailureOr<int64_t> storeReduction(ir::ReduceOp reduce);
+  /// Stores a map of `type`, each cell computed at its place. `prepare` computes ahead in the
+  /// program, of all keys at once where `wholeRows`; `emit` gives the cell.
+  FailureOr<int64_t> storeEach(Location loc, llvm::StringRef name, ir::MapType type,
+                               int64_t elements, bool causal, bool wholeRows,
+                               llvm::function_ref<LogicalResult(PanelBuilder &)> prepare,
+                               PanelBuilder::EmitCell emit);
+
+  /// The buffer of a stored map, and the operation that will write it.
+  int64_t addResult(Location loc, llvm::StringRef name, ir::MapType type, int64_t elements) {
+    mlir::Builder types(plan.getContext());
+    mlir::Type element = type.isIndex() ? mlir::Type(types.getF64Type()) : types.getF32Type();
+    return addCells(plan, loc, name, type.getAxes(), element, std::max<int64_t>(elements, 1),
+                    /*zeroed=*/false);
+  }
+  tile::ReduceCellsOp createReduction(mlir::OpBuilder &builder, Location loc, Value item,
+                                      const ir::Axes &axes, int64_t elements, bool causal,
+                                      int64_t slot, tile::ReductionAttr kind);
+
+  ir::PatternOp pattern;
+  tile::PlanOp plan;
+};
+
+LogicalResult StagePlanner::checkVectors(Operation *op) {
+  if (op->getNumResults() == 0 || llvm::isa<ir::LinearOp>(op))
+    return success();
+  std::optional<int64_t> length;
+  for (Value operand : op->getOperands()) {
+    if (!isVector(operand))
+      continue;
+    int64_t elements = elementsOf(operand, plan);
+    if (length.value_or(elements) != elements)
+      return op->emitError("expected vectors of one length but got ")
+             << *length << " and " << elements << " elements";
+    length = elements;
+  }
+  return success();
+}
+
+LogicalResult StagePlanner::storeKeys(ir::DotOp dot) {
+  std::optional<SplitDot> split = splitDot(dot);
+  if (!split)
+    return success();
+  Operation *keys = split->keys->get().getDefiningOp();
+  if (llvm::isa<ir::OperandOp, tile::StoredMapOp>(keys))
+    return success();
+  return store(keys);
+}
+
+tile::ReduceCellsOp StagePlanner::createReduction(mlir::OpBuilder &builder, Location loc,
+                                                  Value item, const ir::Axes &axes,
+                                                  int64_t elements, bool causal, int64_t slot,
+                                                  tile::ReductionAttr kind) {
+  auto unit = [&](bool holds) { return holds ? builder.getUnitAttr() : mlir::UnitAttr(); };
+  mlir::IntegerAttr sums;
+  if (kind)
+    sums = builder.getI64IntegerAttr(addSums(plan, loc, axes, std::max<int64_t>(elements, 1)));
+  auto reduce = tile::ReduceCellsOp::create(
+      builder, loc, kind, item, unit(causal && !pattern.getNoncausal()),
+      unit(pattern.getNoncausal()), builder.getI64IntegerAttr(slot),
+      tile::HeadKindAttr::get(builder.getContext(), headKind(axes.head)),
+      builder.getI64IntegerAttr(axes.query),
+      builder.getI64IntegerAttr(axes.diagonal ? 1 : axes.key), unit(axes.diagonal),
+      elements ? builder.getI64IntegerAttr(elements) : mlir::IntegerAttr(), sums);
+  reduce.getBody().emplaceBlock();
+  return reduce;
+}
+
+FailureOr<int64_t>
+StagePlanner::storeEach(Location loc, llvm::StringRef name, ir::MapType type, int64_t elements,
+                        bool causal, bool wholeRows,
+                        llvm::function_ref<LogicalResult(PanelBuilder &)> prepare,
+                        PanelBuilder::EmitCell emit) {
+  ir::Axes axes = type.getAxes();
+  int64_t slot = addResult(loc, name, type, elements);
+  bool alongKeys = axes.query == 0 && axes.key != 0 && !wholeRows;
+  tile::ItemAxis axis = axes.query  ? tile::ItemAxis::Queries
+                        : alongKeys ? tile::ItemAxis::Keys
+                                    : tile::ItemAxis::None;
+  ProgramBuilder program(pattern, plan, loc,
+                         {name,
+                          {std::max<int64_t>(axes.query, 1), alongKeys ? keyTile(axes.key) : 1},
+                          headKind(axes.head),
+                          axis});
+  if (wholeRows && axes.query == 0) {
+    // One row stands for all: that of the last position, which exists where any does.
+    mlir::OpBuilder &builder = program.builder();
+    Value length = tile::UniformOp::create(builder, loc, builder.getIndexType(),
+                                           tile::UniformKind::KvLen, program.item());
+    Value last = arith::SubIOp::create(builder, loc, length,
+                                       arith::ConstantIndexOp::create(builder, loc, 1));
+    tile::ReduceCellsOp reduce =
+        createReduction(builder, loc, program.item(), axes, elements, causal, slot, {});
+    mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(&reduce.getBody().front());
+    mlir::Block &block = createRowLoop(inside, loc, program.item(), /*rows=*/1, last);
+    InnerItem inner(pattern, plan, block);
+    Value item = block.getArgument(0);
+    Value row = tile::UniformOp::create(inner.builder, loc, builder.getIndexType(),
+                                        tile::UniformKind::FirstRow, item);
+    PanelBuilder panels(pattern, plan, item, /*rows=*/1, inner.builder, inner.emitter);
+    if (failed(prepare(panels)))
+      return failure();
+    mlir::Region region;
+    auto emitAtRow = [&](ScalarEmitter &emitter, ScalarEmitter::Place &place) {
+      place.query = row;
+      return emit(emitter, place);
+    };
+    panels.writeCells(loc, axes, type.isIndex(), elements, /*elementColumns=*/false, emitAtRow,
+                      region);
+    createContribution(inner.builder, loc, item, axes, elements, region);
+    if (failed(program.scalars().status()) || failed(inner.emitter.status()))
+      return failure();
+    return slot;
+  }
+  PanelBuilder panels(pattern, plan, program.item(), axes.query, program.builder(),
+                      program.scalars());
+  if (failed(prepare(panels)))
+    return failure();
+  mlir::Region region;
+  panels.writeCells(loc, axes, type.isIndex(), elements, /*elementColumns=*/false, emit, region);
+  tile::ReduceCellsOp reduce =
+      createReduction(program.builder(), loc, program.item(), axes, elements, causal, slot, {});
+  mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(&reduce.getBody().front());
+  createContribution(inside, loc, program.item(), axes, elements, region);
+  if (failed(program.scalars().status()))
+    return failure();
+  return slot;
+}
+
+FailureOr<int64_t> StagePlanner::storeReduction(ir::ReduceOp reduce) {
+  Location loc = reduce.getLoc();
+  Value source = reduce.getInput();
+  auto type = llvm::cast<ir::MapType>(reduce.getType());
+  ir::Axes to = type.getAxes(), from = axesOf(source);
+  int64_t elements = type.isVec() ? elementsOf(source, plan) : 0;
+  int64_t slot = addResult(loc, "reduced", type, elements);
+  int64_t rows = rowsAtOnce(to.query, std::max<int64_t>(from.query, 1));
+  bool joinsHeads = from.head != to.head;
+  bool joinsRows = from.query != 0 && (to.query == 0 || to.query > rows);
+  bool alongKeys = to.query == 0 && from.query == 0 && to.key != 0;
+  tile::ItemAxis axis = to.query    ? tile::ItemAxis::Queries
+                        : alongKeys ? tile::ItemAxis::Keys
+                                    : tile::ItemAxis::None;
+  ProgramBuilder program(pattern, plan, loc,
+                         {"reduced",
+                          {to.query ? to.query : rows, alongKeys ? keyTile(to.key) : 1},
+                          headKind(to.head),
+                          axis});
+  mlir::OpBuilder &builder = program.builder();
+  auto kind = tile::ReductionAttr::get(builder.getContext(), reductionOf(reduce.getKind()));
+  if (!joinsHeads && !joinsRows) {
+    PanelBuilder panels(pattern, plan, program.item(), to.query, builder, program.scalars());
+    mlir::Region region;
+    if (failed(panels.prepare(source)))
+      return failure();
+    panels.writeContribution(source, region, elements, /*elementColumns=*/false);
+    tile::ReduceCellsOp op =
+        createReduction(builder, loc, program.item(), to, elements, isCausal(source), slot, kind);
+    mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(&op.getBody().front());
+    createContribution(inside, loc, program.item(), from, elements, region);
+    if (failed(program.scalars().status()))
+      return failure();
+    return slot;
+  }
+
+  // Rows that a `last` leaves undefined are not looked at.
+  Value first;
+  if (Value count = joinsRows ? lastRows(source) : Value();
+      count && axesOf(count).head <= to.head) {
+    Value length = tile::UniformOp::create(builder, loc, builder.getIndexType(),
+                                           tile::UniformKind::KvLen, program.item());
+    first = arith::SubIOp::create(builder, loc, length, program.scalars().uniform(count).value);
+  }
+  tile::ReduceCellsOp op =
+      createReduction(builder, loc, program.item(), to, elements, isCausal(source), slot, kind);
+  mlir::Block *block = &op.getBody().front();
+  Value item = program.item();
+  mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(block);
+  if (joinsHeads) {
+    block = &createHeadLoop(inside, loc, item, from.head, to.head);
+    item = block->getArgument(0);
+    inside.setInsertionPointToEnd(block);
+  }
+  if (joinsRows) {
+    block = &createRowLoop(inside, loc, item, rows, first);
+    item = block->getArgument(0);
+  }
+  InnerItem inner(pattern, plan, *block);
+  PanelBuilder panels(pattern, plan, item, joinsRows ? rows : to.query, inner.builder,
+                      inner.emitter);
+  if (failed(panels.prepare(source)))
+    return failure();
+  panels.contribute(source, from, elements);
+  if (failed(program.scalars().status()) || failed(inner.emitter.status()))
+    return failure();
+  return slot;
+}
+
+LogicalResult StagePlanner::store(Operation *op) {
+  Location loc = op->getLoc();
+  Value result = op->getResult(0);
+  auto type = llvm::cast<ir::MapType>(result.getType());
+  int64_t elements = type.isVec() ? elementsOf(result, plan) : 0;
+  bool causal = isCausal(result);
+  auto emit = [&](ScalarEmitter &emitter, ScalarEmitter::Place &place) {
+    return emitter.emit(result, place);
+  };
+  FailureOr<int64_t> slot;
+  if (auto reduce = llvm::dyn_cast<ir::ReduceOp>(op)) {
+    slot = storeReduction(reduce);
+  } else if (auto smooth = llvm::dyn_cast<ir::SmoothOp>(op)) {
+    slot = storeEach(
+        loc, stageName(op), type, elements, causal, /*wholeRows=*/true,
+        [&](PanelBuilder &panels) { return panels.buildSmooth(smooth); }, emit);
+  } else if (auto cast = llvm::dyn_cast<ir::CastOp>(op); cast && isHeavy(op)) {
+    // The step of an integer cast comes from the whole vector: its largest magnitude first.
+    auto numbers = ir::MapType::get(plan.getContext(), type.getAxes(), ir::Element::F32);
+    FailureOr<int64_t> largest = storeEach(
+        loc, "magnitudes", numbers, 0, causal, /*wholeRows=*/false,
+        [&](PanelBuilder &panels) { return panels.prepare(cast.getInput()); },
+        [&](ScalarEmitter &emitter, ScalarEmitter::Place &place) {
+          return emitter.emitMagnitude(cast, place);
+        });
+    if (failed(largest))
+      return failure();
+    mlir::OpBuilder builder(op);
+    Value magnitudes = tile::StoredMapOp::create(builder, loc, numbers, *largest, 1,
+                                                 /*causal=*/false, /*scored=*/true);
+    slot = storeEach(
+        loc, stageName(op), type, elements, causal, /*wholeRows=*/false,
+        [&](PanelBuilder &panels) { return panels.prepare(cast.getInput()); },
+        [&](ScalarEmitter &emitter, ScalarEmitter::Place &place) {
+          emitter.setMagnitudes(cast, magnitudes);
+          return emitter.emit(result, place);
+        });
+  } else {
+    slot = storeEach(
+        loc, stageName(op), type, elements, causal, /*wholeRows=*/false,
+        [&](PanelBuilder &panels) {
+          for (Value operand : op->getOperands())
+            if (failed(panels.prepare(operand)))
+              return failure();
+          return success();
+        },
+        emit);
+  }
+  if (failed(slot))
+    return failure();
+  mlir::OpBuilder builder(op);
+  auto stored = tile::StoredMapOp::create(builder, loc, type, *slot, std::max<int64_t>(elements, 1),
+                                          causal && !pattern.getNoncausal(), isScored(result));
+  result.replaceAllUsesWith(stored);
+  op->erase();
+  return success();
+}
+
+} // namespace
+
+LogicalResult planStage(ir::PatternOp pattern, tile::PlanOp plan, Operation *op) {
+  return StagePlanner(pattern, plan).run(op);
+}
+
+} // namespace skim
