@@ -151,7 +151,9 @@ struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
     for (mlir::Operation &op : pattern.getBody().front()) {
       if (auto input = llvm::dyn_cast<ir::InputOp>(op)) {
         auto type = llvm::cast<ir::MapType>(input.getType());
-        if (isWeight(input) || !declared.insert(input.getName()).second)
+        // A vector that nobody uses may be a weight: how it lies is not known.
+        if (isWeight(input) || (type.isVec() && input.use_empty()) ||
+            !declared.insert(input.getName()).second)
           continue;
         if (type.isVec())
           declareVectors(input, vectorLength(attend, input), std::nullopt);
