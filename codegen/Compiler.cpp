@@ -4,6 +4,7 @@
 #include "codegen/cpu/Emit.h"
 #include "codegen/cpu/Jit.h"
 #include "codegen/cpu/Pipeline.h"
+#include "codegen/report/CreateReport.h"
 #include "dialect/Skim/SkimOps.h"
 #include "dialect/Tile/TileOps.h"
 #include "frontends/text/Check.h"
@@ -166,6 +167,34 @@ public:
     return text;
   }
 
+  /// Of a pattern that is built and not planned yet: plans it.
+  Expected<Report> report(const ReportOptions &call) {
+    ChunkInvariance invariance = analyzeChunkInvariance(*module->getOps<ir::PatternOp>().begin());
+    if (Status planned = plan(); !planned)
+      return planned;
+    auto place = [&](llvm::SMLoc location) {
+      text::Diagnostics::Place found = diagnostics.place(location);
+      return SourcePlace{found.path.str(), found.line, found.column};
+    };
+    Expected<Report> report =
+        report::createReport(*module, launchPlan, invariance, call, [&](mlir::Location location) {
+          return place(text::rangeOf(location, diagnostics).Start);
+        });
+    if (!report)
+      return report;
+    std::vector<Remark> warnings;
+    for (const text::Diagnostic &diagnostic : diagnostics.all()) {
+      if (diagnostic.severity != text::Severity::Warning)
+        continue;
+      Remark warning{place(diagnostic.range.Start), diagnostic.message, {}};
+      for (const text::Diagnostic &note : diagnostic.notes)
+        warning.notes.push_back(note.message);
+      warnings.push_back(std::move(warning));
+    }
+    report->warnings.insert(report->warnings.begin(), warnings.begin(), warnings.end());
+    return report;
+  }
+
   std::string planAsJson() { return toJson(launchPlan) + "\n"; }
 
   /// All diagnostics so far, as text.
@@ -249,6 +278,17 @@ Expected<std::string> Compiler::emit(const Pattern &pattern, const CompileOption
   if (text && warnings)
     *warnings = session.messages();
   return text;
+}
+
+Expected<Report> Compiler::report(const Pattern &pattern, const CompileOptions &options,
+                                  const ReportOptions &call, std::string *warnings) const {
+  Session session(options);
+  if (Status status = session.build(pattern); !status)
+    return status;
+  Expected<Report> report = session.report(call);
+  if (report && warnings)
+    *warnings = session.messages();
+  return report;
 }
 
 } // namespace skim

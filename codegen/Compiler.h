@@ -7,6 +7,8 @@
 #ifndef SKIM_CODEGEN_COMPILER_H
 #define SKIM_CODEGEN_COMPILER_H
 
+#include "codegen/report/Report.h"
+
 #include <skim/DType.h>
 #include <skim/Kernel.h>
 #include <skim/Status.h>
@@ -72,6 +74,11 @@ public:
   /// The text of the intermediate form at `stage`. `warnings` as for `compile`.
   Expected<std::string> emit(const Pattern &pattern, const CompileOptions &options, Stage stage,
                              std::string *warnings = nullptr) const;
+
+  /// What the kernels of the pattern cost for `call`, the workspace that they need, and what their
+  /// results depend on. `warnings` as for `compile`; the report has them too.
+  Expected<Report> report(const Pattern &pattern, const CompileOptions &options,
+                          const ReportOptions &call, std::string *warnings = nullptr) const;
 };
 
 } // namespace skim

@@ -1,0 +1,84 @@
+// The walk over one program that counts what it costs. For the sources of this folder.
+#ifndef SKIM_CODEGEN_REPORT_KERNELCOUNTER_H
+#define SKIM_CODEGEN_REPORT_KERNELCOUNTER_H
+
+#include "codegen/report/ItemValues.h"
+#include "codegen/report/KernelCost.h"
+#include "codegen/report/RegionCost.h"
+#include "passes/algebra/Evaluate.h"
+
+#include <algorithm>
+
+namespace skim::report {
+
+/// Bytes of an element in memory; truth values take one.
+inline double bytesOf(mlir::Type type) {
+  return type.isInteger(1) ? 1 : type.getIntOrFloatBitWidth() / 8.0;
+}
+
+/// The buffer of the plan in `slot`.
+tile::BufferOp bufferOf(tile::PlanOp plan, int64_t slot);
+
+/// Counts one program, item by item.
+class KernelCounter {
+public:
+  KernelCounter(tile::PlanOp plan, tile::ProgramOp program, const ReportOptions &options,
+                Bound bound)
+      : plan(plan), program(program), options(options), bound(bound), values(plan, options),
+        problem(plan.getProblem()), schedule(program.getSchedule()) {}
+
+  KernelCount run();
+
+private:
+  void countItem(const Item &item, double times);
+  void count(mlir::Block &block, const Item &item, double times);
+  void count(mlir::Operation &op, const Item &item, double times);
+  void countHeads(tile::ForEachHeadOp loop, const Item &item, double times);
+  void countRowTiles(tile::ForEachRowTileOp loop, const Item &item, double times);
+  void countList(tile::ScatterListOp scatter, const Item &item, double times);
+  void countVisits(tile::ForEachVisitOp visits, const Item &item, double times);
+  void countVisited(mlir::Operation &op, const Item &item, double tiles, double keys, bool pooled,
+                    double times);
+  void countLiterals(tile::ForEachVisitOp visits, const Item &item, llvm::ArrayRef<int64_t> symbols,
+                     llvm::ArrayRef<Stretch> visited, int64_t length, double times);
+  void countDotPanel(tile::DotPanelOp dot, const Item &item, double times);
+  void countContribution(tile::ContributeOp op, const Item &item, double times);
+  void countReducedCells(tile::ReduceCellsOp op, const Item &item, double times);
+  void countSelection(tile::SelectOp op, const Item &item, double times);
+
+  void add(const Cost &cost, double times) { result.cost += cost * times; }
+  Cost region(mlir::Region &body, llvm::ArrayRef<Extent> extents) {
+    return regionCost(body, extents, plan);
+  }
+  /// Of a causal pattern the keys before the last row of the item, else all of them.
+  Range seenKeys(const Item &item, bool causal) {
+    if (!causal || !item.hasRows)
+      return item.keys;
+    return {item.keys.begin, std::max(item.keys.begin, std::min(item.keys.end, item.rows.end))};
+  }
+  /// What `q - k` runs over.
+  Range distances() { return {plan.getNoncausal() ? 1 - options.tokens : 0, options.context}; }
+  double operandBytes() { return bytesOf(problem.getOperand()); }
+  double columnsOf(tile::PanelType type) {
+    if (type.getElements() != 0)
+      return double(type.getElements());
+    return double(Range{0, options.context}.blocks(type.getKey()));
+  }
+  double cellsOf(tile::PanelType type, const Item &item) {
+    return double(item.rows.blocks(type.getQuery())) * columnsOf(type);
+  }
+
+  tile::PlanOp plan;
+  tile::ProgramOp program;
+  const ReportOptions &options;
+  Bound bound;
+  ItemValues values;
+  tile::ProblemAttr problem;
+  tile::ScheduleAttr schedule;
+  bool headsDiffer = false;
+  KernelCount result;
+};
+
+} // namespace skim::report
+
+#endif // SKIM_CODEGEN_REPORT_KERNELCOUNTER_H
