@@ -99,7 +99,8 @@ void KernelCounter::countVisited(Operation &op, const Item &item, double tiles, 
       .Case([&](tile::StoreCellOp store) {
         double cells = store.getCells().getType().getRows() == 1 ? tiles : tiles * rows;
         add({.bytesWritten = cells}, times);
-      });
+      })
+      .Default([&](Operation *other) { rememberUncounted(other); });
 }
 
 void KernelCounter::countLiterals(tile::ForEachVisitOp visits, const Item &item,

@@ -39,12 +39,15 @@ Status checkCall(const LaunchPlan &plan, const ReportOptions &call) {
   return Status::ok();
 }
 
-KernelReport reportKernel(tile::PlanOp plan, tile::ProgramOp program, const ReportOptions &call,
-                          SourcePlace source) {
+Expected<KernelReport> reportKernel(tile::PlanOp plan, tile::ProgramOp program,
+                                    const ReportOptions &call, SourcePlace source) {
   KernelReport report;
   report.name = program.getSymName().str();
   report.source = std::move(source);
   KernelCount most = countKernel(plan, program, call, Bound::Most);
+  if (!most.uncounted.empty())
+    return Status(StatusCode::Unsupported,
+                  "kernel '" + report.name + "': the report cannot count '" + most.uncounted + "'");
   KernelCount least = countKernel(plan, program, call, Bound::Least);
   report.workItems = most.workItems;
   report.most = most.cost;
@@ -71,7 +74,10 @@ Expected<Report> createReport(mlir::ModuleOp module, const LaunchPlan &launchPla
     auto program = mlir::SymbolTable::lookupNearestSymbolFrom<tile::ProgramOp>(
         launch, launch.getProgramAttr());
     SourcePlace source = placeOf(program.getLoc());
-    report.kernels.push_back(reportKernel(plan, program, call, source));
+    Expected<KernelReport> kernel = reportKernel(plan, program, call, source);
+    if (!kernel)
+      return kernel.status();
+    report.kernels.push_back(*std::move(kernel));
     if (double bytes = tokenPanelBytes(plan, program, call); bytes > 0)
       report.warnings.push_back(
           {source,

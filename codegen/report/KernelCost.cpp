@@ -105,7 +105,15 @@ void KernelCounter::count(Operation &op, const Item &item, double times) {
         double output = double(problem.getValueDim()) * bytesOf(problem.getOut()) + 4;
         add({.exponentials = finish.getSink() ? 2 * rows : 0, .bytesWritten = rows * output},
             times);
-      });
+      })
+      .Default([&](Operation *other) { rememberUncounted(other); });
+}
+
+void KernelCounter::rememberUncounted(Operation *op) {
+  if (!llvm::isa<tile::LiteralOp, tile::EmptyStateOp, tile::RaiseStatusOp, tile::MaskOp,
+                 tile::AnyOp, tile::YieldOp>(op) &&
+      !tile::isScalarOperation(*op))
+    result.uncounted = op->getName().getStringRef().str();
 }
 
 void KernelCounter::countHeads(tile::ForEachHeadOp loop, const Item &item, double times) {

@@ -5,6 +5,8 @@
 #include "codegen/report/Report.h"
 #include "dialect/Tile/TileOps.h"
 
+#include <string>
+
 namespace skim::report {
 
 /// Of what only a run can tell: none of it, or all that the positions admit.
@@ -14,6 +16,7 @@ struct KernelCount {
   Cost cost;
   int64_t workItems = 0;
   double tilesVisited = 0; ///< of tokens, by products with queries
+  std::string uncounted;   ///< an operation that the count knows nothing of; empty where none
 };
 
 KernelCount countKernel(tile::PlanOp plan, tile::ProgramOp program, const ReportOptions &options,

@@ -46,6 +46,8 @@ private:
   void countReducedCells(tile::ReduceCellsOp op, const Item &item, double times);
   void countSelection(tile::SelectOp op, const Item &item, double times);
 
+  /// Remembers an operation for which there is no rule, unless it costs nothing worth counting.
+  void rememberUncounted(mlir::Operation *op);
   void add(const Cost &cost, double times) { result.cost += cost * times; }
   Cost region(mlir::Region &body, llvm::ArrayRef<Extent> extents) {
     return regionCost(body, extents, plan);

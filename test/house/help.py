@@ -26,7 +26,7 @@ findings, checked = [], 0
 if set(commands) != set(sections):
     findings.append(f"skim help lists {sorted(commands)}, docs/command-line.md has {sorted(sections)}")
 # Options that say on or off, or without which nothing runs, have no default to give.
-NO_DEFAULT = {"--help", "--json", "--no-dense", "--save-kept", "--qkv", "--inputs", "--out", "-o"}
+NO_DEFAULT = {"--help", "--json", "--report", "--no-dense", "--save-kept", "--qkv", "--inputs", "--out", "-o"}
 for command in commands:
     options = re.findall(r"^  (-[\w-]+)(?: \S+)? +(\S.*)$", help_of(command, "--help"), re.M)
     if help_of("help", command) != help_of(command, "--help"):

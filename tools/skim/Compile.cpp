@@ -3,6 +3,7 @@
 #include "tools/skim/Failure.h"
 #include "tools/skim/OutputFile.h"
 #include "tools/skim/PatternSource.h"
+#include "tools/skim/PrintReport.h"
 #include "tools/skim/Settings.h"
 #include "tools/skim/Subcommands.h"
 
@@ -10,6 +11,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
 
 namespace skim::tool {
 namespace {
@@ -95,19 +98,92 @@ llvm::Expected<CompileOptions> readProblem(const Options &options) {
   return result;
 }
 
+/// The call that `--report` counts for; parameters are added later.
+llvm::Expected<ReportOptions> readCall(const Options &options) {
+  constexpr int64_t kLargest = ReportOptions::kLargestContext;
+  ReportOptions call;
+  llvm::Expected<int64_t> context = options.number(OPT_context, 0, 1, kLargest);
+  if (!context)
+    return context.takeError();
+  llvm::Expected<int64_t> tokens = options.number(
+      OPT_tokens, *context == 0 ? call.tokens : std::min(call.tokens, *context), 1, kLargest);
+  if (!tokens)
+    return tokens.takeError();
+  llvm::Expected<int64_t> workers = options.number(OPT_threads, 0, 1, ThreadPool::kMaxThreads);
+  if (!workers)
+    return workers.takeError();
+  call.tokens = *tokens;
+  call.context = *context == 0 ? *tokens : *context;
+  if (call.tokens > call.context)
+    return wrongUsage("--tokens: expected at most the " + llvm::Twine(call.context) +
+                      " keys of --context but got " + llvm::Twine(call.tokens));
+  call.workers = *workers;
+  if (call.workers == 0) {
+    Expected<const ThreadPool *> pool = ThreadPool::shared();
+    call.workers = pool ? (*pool)->threads() : 1;
+  }
+  return call;
+}
+
+/// Options that go with others only.
+llvm::Error checkReportOptions(const Options &options) {
+  if (options.has(OPT_report)) {
+    if (options.has(OPT_emit) && !options.has(OPT_output))
+      return wrongUsage("--emit: expected -o FILE beside --report");
+    if (options.text(OPT_output) == "-")
+      return wrongUsage("-o: expected a file, as the report goes to the standard output");
+    return llvm::Error::success();
+  }
+  constexpr std::pair<OptionId, llvm::StringLiteral> ofReport[] = {{OPT_tokens, "--tokens"},
+                                                                   {OPT_context, "--context"},
+                                                                   {OPT_threads, "--threads"},
+                                                                   {OPT_json, "--json"}};
+  for (const auto &[id, name] : ofReport)
+    if (options.has(id))
+      return wrongUsage(name + ": expected --report beside it");
+  return llvm::Error::success();
+}
+
+llvm::Error report(const Options &options, const PatternSource &source,
+                   const CompileOptions &problem, ReportOptions call,
+                   const std::map<std::string, ParameterSetting> &settings) {
+  for (const auto &[name, setting] : settings)
+    if (!setting.isConstexpr)
+      call.parameters[name] = setting.values;
+  std::string warnings;
+  Expected<Report> report =
+      Compiler().report(source.variant(Variant::Asked), problem, call, &warnings);
+  if (!report)
+    return failureOf(report.status());
+  llvm::errs() << warnings;
+  std::string title = callText(source.entry(), settings);
+  return writeOutput("-", [&](llvm::raw_ostream &stream) {
+    if (options.has(OPT_json))
+      printReportJson(stream, *report, title, problem);
+    else
+      printReport(stream, *report, title, problem);
+  });
+}
+
 } // namespace
 
 llvm::Error compile(const Options &options) {
+  bool reports = options.has(OPT_report);
+  if (llvm::Error error = checkReportOptions(options))
+    return error;
   llvm::Expected<CompileOptions> problem = readProblem(options);
   if (!problem)
     return problem.takeError();
+  llvm::Expected<ReportOptions> call = reports ? readCall(options) : ReportOptions();
+  if (!call)
+    return call.takeError();
   llvm::Expected<Stage> stage = stageOf(options.text(OPT_emit, "object"));
   if (!stage)
     return stage.takeError();
   problem->target = options.text(OPT_target, "cpu").str();
   if (llvm::Error error = checkTarget(problem->target))
     return error;
-  if (*stage == Stage::Object && !options.has(OPT_output))
+  if (*stage == Stage::Object && !options.has(OPT_output) && !reports)
     return wrongUsage("expected -o FILE for an object file");
   llvm::Expected<std::vector<Setting>> given = options.settings();
   if (!given)
@@ -117,17 +193,26 @@ llvm::Error compile(const Options &options) {
   if (!source)
     return source.takeError();
   problem->pattern = (*source)->entry().name;
-  auto settings = matchConstants((*source)->entry(), *given);
+  const text::Pattern &entry = (*source)->entry();
+  auto settings = reports ? matchSettings(entry, *given) : matchConstants(entry, *given);
   if (!settings)
     return settings.takeError();
   for (const auto &[name, setting] : *settings)
-    problem->constants[name] = setting.values.front();
+    if (setting.isConstexpr)
+      problem->constants[name] = setting.values.front();
+  if (reports) {
+    if (llvm::Error error = report(options, **source, *problem, *call, *settings))
+      return error;
+    if (!options.has(OPT_output))
+      return llvm::Error::success();
+  }
   std::string warnings;
   Expected<std::string> text =
       Compiler().emit((*source)->variant(Variant::Asked), *problem, *stage, &warnings);
   if (!text)
     return failureOf(text.status());
-  llvm::errs() << warnings;
+  if (!reports) // The report brought them.
+    llvm::errs() << warnings;
   return writeOutput(options.text(OPT_output, "-"),
                      [&](llvm::raw_ostream &stream) { stream << *text; });
 }

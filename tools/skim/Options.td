@@ -41,6 +41,7 @@ defm target : Value<"target", "TARGET",
                     "cpu (this machine), x86-64-v2, x86-64-v3, x86-64-v4 or aarch64 (default: cpu)", [CompileCommand]>;
 defm emit : Value<"emit", "FORM",
                   "skim, plan, tile, llvm, asm or object (default: object)", [CompileCommand]>;
+def report : Switch<"report", "print what the kernels cost, the workspace they need and what results depend on", [CompileCommand]>;
 
 // The problem that a pattern is compiled for.
 defm query_heads : Value<"query-heads", "N", "query heads (default: the KV heads)", [CompileCommand, ShowCommand]>;
@@ -57,16 +58,17 @@ defm page_size : Value<"page-size", "TOKENS", "tokens of a page of the KV cache;
 defm qkv : Value<"qkv", "FILE", "safetensors file with q, k, v, and where the pattern has inputs, these by name", [RunCommand, ShowCommand]>;
 defm inputs : Value<"inputs", "FILE", "safetensors file with inputs of the pattern that --qkv does not hold", [RunCommand, ShowCommand, EvalCommand],
                     [HelpTextVariant<[EvalCommand], "safetensors file with inputs of the patterns">]>;
-defm tokens : Value<"tokens", "N", "use the first N tokens of a file with one contiguous request (default: all)", [RunCommand, ShowCommand, BenchCommand],
-                    [HelpTextVariant<[BenchCommand], "tokens of the prompt (default: 4096)">]>;
+defm tokens : Value<"tokens", "N", "use the first N tokens of a file with one contiguous request (default: all)", [CompileCommand, RunCommand, ShowCommand, BenchCommand],
+                    [HelpTextVariant<[CompileCommand, BenchCommand],
+                                     "query tokens of the call that is counted or measured (default: 8192 of compile, 4096 of bench)">]>;
 defm device : Value<"device", "DEVICE", "cpu, reference (slow, f64, every pattern) or cuda (default: cpu)", [RunCommand, ShowCommand, EvalCommand]>;
 defm layer : Value<"layer", "N", "the value of `layer` in the pattern (default: 0)", [RunCommand, ShowCommand]>;
-defm threads : Value<"threads", "N", "worker threads (default: one for each core)", [RunCommand, EvalCommand, BenchCommand]>;
+defm threads : Value<"threads", "N", "worker threads (default: one for each core)", [CompileCommand, RunCommand, EvalCommand, BenchCommand]>;
 defm repeat : Value<"repeat", "N", "run N times and print the median time (default: 1)", [RunCommand]>;
 defm out : Value<"out", "FILE", "write out and lse as safetensors", [RunCommand]>;
 def save_kept : Switch<"save-kept", "add to --out the kept relation, uint8 [heads, q tokens, kv tokens]; at most 1 GiB", [RunCommand]>;
 def no_dense : Switch<"no-dense", "do not run dense attention: no kept mass, no error", [RunCommand, ShowCommand, EvalCommand]>;
-def json : Switch<"json", "print one JSON object instead of a table", [RunCommand, EvalCommand, BenchCommand]>;
+def json : Switch<"json", "print one JSON object instead of a table", [CompileCommand, RunCommand, EvalCommand, BenchCommand]>;
 
 // What to draw.
 defm q_len : Value<"q-len", "TOKENS", "query tokens, where there is no --qkv (default: as --kv-len)", [ShowCommand]>;
@@ -77,7 +79,8 @@ defm request : Value<"request", "N", "the request of a batch to draw (default: 0
 // What the model reads, and where the pattern holds.
 defm model : Value<"model", "FOLDER", "folder with config.json and model.safetensors (default: examples/model)", [EvalCommand]>;
 defm text : Value<"text", "FILE", "the text to read (default: text.txt in the folder of the model)", [EvalCommand]>;
-defm context : Value<"context", "TOKENS", "bytes of a prompt, pairs and questions included (default: 8192)", [EvalCommand]>;
+defm context : Value<"context", "TOKENS", "bytes of a prompt, pairs and questions included (default: 8192)", [CompileCommand, EvalCommand],
+                     [HelpTextVariant<[CompileCommand], "key tokens of the reported call (default: as --tokens)">]>;
 defm prompts : Value<"prompts", "N", "prompts, each of an excerpt of its own (default: 1)", [EvalCommand]>;
 defm pairs : Value<"pairs", "N", "key/value pairs hidden in a prompt, each asked for once (default: 16)", [EvalCommand]>;
 defm seed : Value<"seed", "N", "seed of excerpts, pairs and places (default: 0)", [EvalCommand]>;
