@@ -56,6 +56,8 @@ TEST(ChunkInvariance, BrokenWhereTheCallDecides) {
             "3:11 'max' over 'k' takes in all that the call has of it");
   EXPECT_EQ(invarianceOf(patternOf("input x: f32[k]\nkeep softmax(x, over: k) >= 0.1")),
             "3:6 'softmax' over 'k' takes in all that the call has of it");
+  EXPECT_EQ(invarianceOf(patternOf("input x: f32[k]\nkeep smooth(x, 5) >= 0.1")),
+            "3:6 'smooth' over 'k' takes in all that the call has of it");
   EXPECT_EQ(invarianceOf(patternOf("input x: f32[q, k]\nkeep softmax(x, over: q) >= 0.1")),
             "3:6 'softmax' over 'q' takes in all rows of the call");
   EXPECT_EQ(invarianceOf(patternOf("input x: f32[q / 64, k]\nkeep sum(x, over: q / 64) >= 0.1")),
