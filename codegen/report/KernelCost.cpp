@@ -117,12 +117,15 @@ void KernelCounter::rememberUncounted(Operation *op) {
 }
 
 void KernelCounter::countHeads(tile::ForEachHeadOp loop, const Item &item, double times) {
-  bool ofGroup = program.getItems().getHead() == tile::HeadKind::Kv;
-  int64_t heads = problem.getQueryHeads() / (ofGroup ? problem.getKvHeads() : 1);
-  int64_t first = ofGroup ? item.head / heads * heads : 0;
+  int64_t group = problem.getQueryHeads() / problem.getKvHeads();
+  bool ofGroup = loop.getHeads() == tile::HeadGroup::Group &&
+                 program.getItems().getHead() != tile::HeadKind::None;
+  bool ofKvHeads = loop.getHeads() == tile::HeadGroup::KvHeads;
+  int64_t heads = ofGroup ? group : ofKvHeads ? problem.getKvHeads() : problem.getQueryHeads();
+  int64_t first = ofGroup ? item.head / group * group : 0;
   for (int64_t head = 0; head != (headsDiffer ? heads : 1); ++head) {
     Item part = item;
-    part.head = first + head;
+    part.head = ofKvHeads ? head * group : first + head;
     values.bind(loop.getInner(), part);
     count(loop.getBody().front(), part, headsDiffer ? times : times * double(heads));
   }

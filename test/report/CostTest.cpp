@@ -68,6 +68,19 @@ TEST(Cost, ParametersOneAHead) {
   EXPECT_EQ(report.kernels.front().most.flops, (7 * 8 + 36) * kTileFlops);
 }
 
+TEST(Cost, JoinedHeadsAreThoseOfTheMap) {
+  // Each item joins 64 columns: a cell a KV head, or a cell a query head.
+  for (auto [axis, heads] : {std::pair("kv_head", kKvHeads), std::pair("head", kHeads)}) {
+    Report report = reportOn(std::string("pattern p {\n  input x: f32[") + axis +
+                                 ", k]\n  keep top_k(sum(x, over: heads), 64)\n}",
+                             callOf());
+    const KernelReport &sums = kernel(report, "reduced");
+    EXPECT_EQ(sums.workItems, 8) << axis;
+    EXPECT_EQ(sums.most.bytesRead, kRows * heads * 4) << axis;
+    EXPECT_EQ(sums.most.bytesWritten, kRows * 4) << axis;
+  }
+}
+
 TEST(Cost, BlockMaskDependsOnTheRun) {
   Report report = reportOn("pattern p {\n  input layout: bool[head, q / 128, k / 128]\n"
                            "  keep layout\n}",
