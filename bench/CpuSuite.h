@@ -32,7 +32,7 @@ struct Row {
   double seconds = 0; ///< Median over the repeats, as are all times.
   double fastestSeconds = 0;
   double selectionSeconds = 0; ///< Of the kernels before the attention.
-  std::string beside; ///< What it is compared with; empty where there is nothing.
+  std::string beside;          ///< What it is compared with; empty where there is nothing.
   double besideSeconds = 0;
   double besideFastestSeconds = 0;
   /// Beside a peer its time over ours; beside our dense attention our time over that.

@@ -54,7 +54,7 @@ struct Tally {
 
 private:
   double ofSum(double result, double n) const {
-    double exact = error == 0 && static_cast<float>(result) == result;
+    bool exact = error == 0 && static_cast<float>(result) == result;
     return exact ? 0 : stored(result, (error + f32Rounding * size) / n);
   }
   /// The deviation of the errors adds to that of the cells (Cauchy-Schwarz).

@@ -20,8 +20,9 @@ public:
   /// Whether loops that finish cells leave some as they are.
   bool leavesCells() const { return way == Way::Copies && causal; }
 
-  /// Writes the loops in place of the operation; `direct`: results and not accumulators.
-  llvm::LogicalResult run(bool direct);
+  /// Writes the loops in place of the operation. With `finishCells`, which needs `finishesCells()`,
+  /// they write results; else, where there is a kind, accumulators.
+  llvm::LogicalResult run(bool finishCells);
 
 private:
   enum class Way {
@@ -57,7 +58,7 @@ private:
   /// Undefined in the lanes of rows that do not exist.
   mlir::Value hideMissingRows(mlir::Value values, mlir::Value row);
   /// Stores a value a lane at consecutive row cells from `row` on, of which those of existing rows
-  /// belong to the item; and loads them.
+  /// belong to the item; and loads them. Plane -1 stands for the results.
   void storeLanes(mlir::Value values, mlir::Value row, mlir::Value column, int plane);
   mlir::Value loadLanes(mlir::Value row, mlir::Value column, unsigned plane);
   void forEachExistingLane(mlir::Value row,
@@ -75,7 +76,7 @@ private:
   tile::ItemRecordOp item;
   int64_t queryCell, keyCell;
   Way way = Way::OneByOne;
-  bool direct = false;
+  bool direct = false; ///< the loops write results
   llvm::LogicalResult evaluated = mlir::success();
 };
 

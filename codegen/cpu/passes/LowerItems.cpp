@@ -1,4 +1,4 @@
-// Loops over parts of an item: its query heads, its tiles of rows.
+// Loops over parts of an item: its heads, its tiles of rows.
 #include "codegen/cpu/Items.h"
 #include "codegen/cpu/Passes.h"
 
