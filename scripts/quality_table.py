@@ -18,9 +18,8 @@ SETTINGS = [
     "vertical_slash.slash=512",
 ]
 SWEEPS = [
-    "a_shape.band=8,32,64",
-    "dilated_window.near=64,1024,2048",
-    "distant_means.window=512,2048",
+    "a_shape.band=8,64",
+    "dilated_window.near=64,2048",
     "flash_prefill.alpha=0.05,0.1,0.2,0.4",
     "moba.blocks=2,3,6",
     "peak.mass=0.02,0.05,0.1,0.2",
