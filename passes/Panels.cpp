@@ -131,7 +131,10 @@ void PanelBuilder::writeCells(Location loc, const ir::Axes &axes, bool isIndex, 
     place.element = where.block->getArgument(2);
   else if (elementColumns)
     place.element = where.block->getArgument(1);
-  if (axes.diagonal) {
+  if (axes.diagonal && axes.query != 0) {
+    // The key at the distance that is asked for, from the row that is.
+    place.key = arith::SubIOp::create(place.builder, loc, place.query, place.key);
+  } else if (axes.diagonal) {
     // The row at this position meets key 0 at the distance that is asked for.
     place.query = place.key;
     place.key = arith::ConstantIndexOp::create(place.builder, loc, 0);

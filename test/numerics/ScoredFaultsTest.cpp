@@ -85,6 +85,20 @@ TEST(ScoredFaults, K3RowsAndKeysOfDifferentNumber) {
   }
 }
 
+TEST(ScoredFaults, K3DistancesFromBlocksOfRows) {
+  // Cells of one distance a block of rows, joined over rows, over distances, and over heads.
+  for (const char *clauses :
+       {"keep top_k(sum(e, over: q / 64), 9)", "keep top_k(mean(e, over: heads), 9)",
+        "keep e >= 0.3 * max(e, over: q - k)",
+        "keep e >= 0.3 * max(e, over: q - k)\n  noncausal"}) {
+    Case c = makeCase(
+        std::string("pattern p {\n  let e = sum(exp(dot(Q, K)), into: (q / 64, q - k))\n  ") +
+            clauses + "\n}",
+        {{130, 130}, {70, 100}, {100, 70}}, kTwoHeads);
+    EXPECT_EQ(checkScored(c), "") << clauses;
+  }
+}
+
 TEST(ScoredFaults, K4MembersOfABatchWithoutRowsOrKeys) {
   for (const char *program : kAll) {
     Case c = makeCase(program, {{150, 100}, {0, 0}, {150, 300}, {20, 0}, {0, 70}}, kTwoHeads);
