@@ -13,8 +13,8 @@ namespace skim {
 
 namespace {
 
-/// Why an operation over distances is not compiled; empty for one that is. Selections have one row
-/// of distances from 0 on for all rows of the call.
+/// What is not compiled of an operation over distances; empty for one that is. Rows of selections
+/// start at distance 0.
 std::string unservedDistances(mlir::Operation *op, bool noncausal) {
   ir::Axes axes;
   if (auto input = llvm::dyn_cast<ir::InputOp>(op))
