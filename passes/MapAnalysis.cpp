@@ -87,16 +87,6 @@ bool isPanelSet(Operation *op) {
   return false;
 }
 
-llvm::SmallVector<Operation *> sourcesOf(Value value) {
-  llvm::SmallVector<Operation *> sources;
-  walkSources(value, [&](Operation *op) {
-    sources.push_back(op);
-    return Operands(op->getOperands());
-  });
-  llvm::sort(sources, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  return sources;
-}
-
 bool needsPanels(Value value) { return someSource(value, isHeavy); }
 
 bool isCausal(Value map) {

@@ -31,10 +31,8 @@ bool isFine(const ir::Axes &axes);
 /// cover over heavy maps.
 bool isPanelSet(mlir::Operation *op);
 
-/// The operations in the pattern's order that `value` is computed from, as far as something must be
-/// computed ahead: not beyond what earlier kernels store.
-llvm::SmallVector<mlir::Operation *> sourcesOf(mlir::Value value);
-/// Whether one of them is heavy, or a selection or cover over heavy maps.
+/// Whether an operation that `value` is computed from is heavy, or a selection or cover over heavy
+/// maps.
 bool needsPanels(mlir::Value value);
 
 /// Whether, in a causal pattern, a cell is undefined when all its keys lie behind its last row.

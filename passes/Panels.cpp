@@ -131,14 +131,8 @@ void PanelBuilder::writeCells(Location loc, const ir::Axes &axes, bool isIndex, 
     place.element = where.block->getArgument(2);
   else if (elementColumns)
     place.element = where.block->getArgument(1);
-  if (axes.diagonal && axes.query != 0) {
-    // The key at the distance that is asked for, from the row that is.
+  if (axes.diagonal) // The key at this distance from the row.
     place.key = arith::SubIOp::create(place.builder, loc, place.query, place.key);
-  } else if (axes.diagonal) {
-    // The row at this position meets key 0 at the distance that is asked for.
-    place.query = place.key;
-    place.key = arith::ConstantIndexOp::create(place.builder, loc, 0);
-  }
   place.checksExistence = true;
   Scalar scalar = emit(emitter, place);
   tile::YieldOp::create(place.builder, loc, undefinedAsNaN(place.builder, loc, scalar, isIndex));
@@ -177,9 +171,17 @@ FailureOr<Value> PanelBuilder::tabulate(Value map) {
 FailureOr<Value> PanelBuilder::rowVectors(Value map) {
   if (Value known = emitter.getPanel(map))
     return known;
-  for (Operation *op : sourcesOf(map)) {
+  llvm::SetVector<Operation *> reached;
+  auto reach = [&](Value source) {
+    if (Operation *op = source.getDefiningOp(); op && !emitter.getPanel(source))
+      reached.insert(op);
+  };
+  reach(map);
+  for (size_t next = 0; next != reached.size(); ++next)
+    llvm::for_each(reached[next]->getOperands(), reach);
+  for (Operation *op : reached) {
     auto operand = llvm::dyn_cast<ir::OperandOp>(op);
-    if (!operand || operand.getKind() != ir::OperandKind::Query || emitter.getPanel(operand))
+    if (!operand || operand.getKind() != ir::OperandKind::Query)
       continue;
     FailureOr<tile::PanelType> type = panelType(operand.getLoc(), axesOf(operand),
                                                 elementsOf(operand, plan), builder.getF32Type());

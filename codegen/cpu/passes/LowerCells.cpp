@@ -119,8 +119,14 @@ static LogicalResult lower(tile::AnyOp op, const Target &target) {
                          return {code.logicalOr(carried[0], evaluator.toLanes(values.front()))};
                        });
     if (oneCell) {
-      // Lanes beyond the existing rows repeat existing ones.
-      Value found = vector::ReductionOp::create(code, vector::CombiningKind::OR, any[0]);
+      // Lanes beyond the existing rows repeat positions that exist, but panels have no values
+      // there.
+      Value numbers = code.add(code.splat(row, lanes), code.laneNumbers(lanes));
+      Value exists =
+          code.logicalAnd(code.lessOrEqual(code.splat(item->getRowsBegin(), lanes), numbers),
+                          code.less(numbers, code.splat(item->getRowsEnd(), lanes)));
+      Value found = vector::ReductionOp::create(code, vector::CombiningKind::OR,
+                                                code.logicalAnd(any[0], exists));
       code.ifThen(found, [&] { code.storeScalar(byteConstant(code, 1), buffer, code.index(0)); });
     } else {
       Value bytes =
