@@ -225,7 +225,7 @@ def Tile_ReduceCellsOp : Tile_Op<"reduce_cells", [SingleBlock, NoTerminator]> {
 
     - reduce_cells_c1: the body holds one `tile.contribute`, in its innermost place.
     - reduce_cells_c2: the cells of the contribution refine those of the result; without `kind` they are equal.
-    - reduce_cells_c3: `diagonal` needs result cells (0, 1) or (A, 1) and contributions at (1, 1), or contributions over distances.
+    - reduce_cells_c3: `diagonal` needs result cells (0, 1) or (A, 1) and contributions at (1, 1), or contributions over distances; these may also be joined in a result without key axis.
     - reduce_cells_c4: there are `accumulators` with a `kind`.
     - reduce_cells_c5: the item has the heads of the buffer, and the cells divide its tiles of rows and of keys.
     - reduce_cells_c6: the buffer has the axes along which items run, so each cell belongs to one item.

@@ -84,7 +84,7 @@ def Tile_SelectOp : Tile_Op<"select", [SingleBlock]> {
 
     - select_c1: the region takes two `index` and yields an `f32` and an `i1`.
     - select_c2: the region holds scalar operations only.
-    - select_c3: `diagonal` needs cells (0, 1).
+    - select_c3: `diagonal` needs cells of one key: the distance.
     - select_c4: the items run along queries with `rows` = A, or along nothing when A is 0.
 
     Example:

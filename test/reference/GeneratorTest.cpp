@@ -53,7 +53,7 @@ TEST(WholeLanguage, EachPartIsDrawnOften) {
       "linear\\(", ": vec\\[head\\]", ": vec\\[kv_head, k", ": vec\\[kv_head, q",
       "bf16\\(Q|bf16\\(K", "int8\\(", "int4\\(", "fp8\\(", "fp8\\([^()]*, scale: ", "last\\(Q, ",
       "\\bV\\b", "mean\\([^()]*, [0-9b]+\\)", "(max|min|sum|var)\\([QK], into: ", "[QK] where ",
-      "[QK] \\* x[0-9]+", "(max|min)\\([QK], 0.5\\)", "smooth\\(K, 3\\)",
+      "[QK] \\* x[0-9]+", "(max|min)\\([QK], 0.5\\)",
       // Scores.
       "dot\\(.*, scale: 0.125", "dot\\(.*, scale: p[0-9]+", "visible: any", "softmax\\(.*over: k",
       "softmax\\(.*over: q", "exp\\(dot", "log\\(abs\\(", "tanh\\(dot", "relu\\(dot",

@@ -592,7 +592,7 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 
 func.func @f(%item: !tile.item, %n: f64) {
   // select_c3
-  // expected-error @below {{expected cells (0, 1) with 'diagonal' but got (0, 64)}}
+  // expected-error @below {{expected cells of one distance with 'diagonal' but got (0, 64)}}
   tile.select top_k %n cells (0, 64) diagonal scratch 0 to buffer 1 of %item where {
   ^bb0(%q: index, %k: index):
     %x = arith.constant 0.0 : f32
@@ -1303,7 +1303,7 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
   tile.for_each_work_item %item {
     tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 64) accumulators 1 {
       // reduce_cells_c3
-      // expected-error @below {{expected distances in a result over distances alone}}
+      // expected-error @below {{expected distances in a result over distances or without key axis}}
       tile.contribute of %item cells (64, 1) diagonal where {
       ^bb0(%q: index, %k: index):
         %x = arith.constant 0.0 : f32
