@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kBlock = 64;
 /// Tokens over which every compiled pattern is compared with the reference first.
 constexpr int64_t kCheckedTokens = 320;
-constexpr double kPeerSpeedBar = 0.7, kListsBar = 0.13;
+constexpr double kPeerSpeedBar = 0.7, kListsBar = 0.13, kFlashPrefillBar = 0.12, kPeakBar = 0.25;
 
 constexpr const char *kBlockLists = "pattern block_lists {\n"
                                     "  input blocks: list[head, q / 64, k / 64]\n"
@@ -191,13 +191,26 @@ std::vector<Row> Round::rows() {
 }
 
 Expected<std::vector<Row>> Round::run() {
-  if (Status status = add("dense", {kCausal, {}, {}}, Bar{kPeerSpeedBar, true}); !status)
-    return status;
-  if (Status status =
-          add("block lists", {kBlockLists, {{"blocks", tenthOfTheBlocks(options.geometry)}}, {}},
-              Bar{kListsBar, false});
-      !status)
-    return status;
+  struct Entry {
+    const char *name;
+    PatternRun what;
+    Bar bar;
+    bool isSelection = false;
+  };
+  Entry entries[] = {
+      {"dense", {kCausal, {}, {}}, {kPeerSpeedBar, true}},
+      {"block lists",
+       {kBlockLists, {{"blocks", tenthOfTheBlocks(options.geometry)}}, {}},
+       {kListsBar, false}},
+      {"flash_prefill selection",
+       {kFlashPrefill, {}, {{"alpha", 1.0}, {"sink", 0}, {"window", 1}}},
+       {kFlashPrefillBar, false},
+       true},
+      {"peak selection", {kPeak, {}, {{"mass", 0.125}, {"window", 1}}}, {kPeakBar, false}, true}};
+  for (Entry &entry : entries)
+    if (Status status = add(entry.name, std::move(entry.what), entry.bar, entry.isSelection);
+        !status)
+      return status;
   if (Status status = check(); !status)
     return status;
   if (Status status = measure(); !status)

@@ -13,12 +13,17 @@ rows = {(row["name"], row["dtype"]): row for row in result["rows"]}
 assert len(rows) == len(result["rows"])
 for dtype, bound in (("f32", 1e-5), ("bf16", 2e-3)):
     dense, lists = rows["dense", dtype], rows["block lists", dtype]
+    assert ("flash_prefill selection", dtype) in rows and ("peak selection", dtype) in rows
     assert dense["beside"] is None and dense["ratio"] is None and dense["meets_bar"] is None
     assert dense["tiles"] == 1 and 0 < lists["tiles"] < 1
     for (_, row_type), row in rows.items():
         if row_type != dtype:
             continue
         assert 0 < row["fastest_seconds"] <= row["seconds"]
+        if row["name"].endswith(" selection"):
+            assert row["selection_seconds"] == row["seconds"]
+        else:
+            assert 0 <= row["selection_seconds"] < row["seconds"]
         assert 0 <= row["reference_error"] <= bound and row["peer_error"] is None
         if row is not dense:
             assert row["beside"] == "dense" and row["beside_seconds"] == dense["seconds"]
