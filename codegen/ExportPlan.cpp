@@ -4,7 +4,6 @@
 #include "llvm/ADT/STLExtras.h"
 
 using llvm::dyn_cast;
-using llvm::StringRef;
 using mlir::AffineExpr;
 using mlir::failed;
 using mlir::failure;

@@ -13,8 +13,8 @@ class SkimModulePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
 def RefuseUncompiled : SkimModulePass<"skim-refuse-uncompiled"> {
   let summary = "Report what the CPU target does not compile";
   let description = [{
-    Fails with an error at the first operation of an attended pattern that no target compiles: selections over `q - k` for each query block or in noncausal
-    patterns, inputs over `q / B, q - k`, and `compact`. Operations that no clause needs do not count. Runs first; what follows may rely on its absence.
+    Fails with an error at the first operation of an attended pattern that no target compiles: selections over `q - k` in noncausal
+    patterns, and `compact`. Operations that no clause needs do not count. Runs first; what follows may rely on its absence.
   }];
 }
 

@@ -13,7 +13,6 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace arith = mlir::arith;
-namespace math = mlir::math;
 using mlir::failed;
 using mlir::failure;
 using mlir::Location;

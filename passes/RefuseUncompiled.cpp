@@ -17,15 +17,11 @@ namespace {
 /// start at distance 0.
 std::string unservedDistances(mlir::Operation *op, bool noncausal) {
   ir::Axes axes;
-  if (auto input = llvm::dyn_cast<ir::InputOp>(op))
-    axes = llvm::cast<ir::MapType>(input.getType()).getAxes();
-  else if (llvm::isa<ir::TopKOp, ir::TopPOp, ir::InputListOp>(op))
+  if (llvm::isa<ir::TopKOp, ir::TopPOp, ir::InputListOp>(op))
     axes = llvm::cast<ir::SetType>(op->getResult(0).getType()).getAxes();
   if (!axes.diagonal)
     return {};
-  if (axes.query != 0 && !llvm::isa<ir::TopKOp, ir::TopPOp>(op))
-    return "an input over '" + toString(axes) + "'";
-  if (noncausal && !llvm::isa<ir::InputOp>(op))
+  if (noncausal)
     return "a selection over 'q - k' in a noncausal pattern";
   return {};
 }

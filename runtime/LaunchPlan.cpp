@@ -83,9 +83,8 @@ Status verifyInput(const std::string &field, const InputDescription &input,
       (input.element != InputElement::Vector || input.queryBlock != 0 || input.keyBlock != 1))
     return invalid(field + ".weight_rows", "0 unless vectors have query_block 0 and key_block 1",
                    std::to_string(input.weightRows));
-  if (input.diagonal && (input.keyBlock != 1 || input.queryBlock != 0))
-    return invalid(field + ".diagonal", "key_block 1 and query_block 0",
-                   std::to_string(input.keyBlock) + " and " + std::to_string(input.queryBlock));
+  if (input.diagonal && input.keyBlock != 1)
+    return invalid(field + ".diagonal", "key_block 1", std::to_string(input.keyBlock));
   if (input.element == InputElement::List && input.keyBlock == 0)
     return invalid(field + ".key_block", "at least 1 for a list", "0");
   const bool afterList = previous && previous->element == InputElement::List;

@@ -76,8 +76,8 @@ LogicalResult PlanParameterOp::verify() {
 }
 
 LogicalResult PlanInputOp::verify() {
-  if (getDiagonal() && (getQueryCell() != 0 || getKeyCell() != 1))
-    return emitOpError("expected cells (0, 1) with 'diagonal' but got (")
+  if (getDiagonal() && getKeyCell() != 1)
+    return emitOpError("expected cells of one key with 'diagonal' but got (")
            << getQueryCell() << ", " << getKeyCell() << ")";
   // plan_input_c4
   if ((getElement() == InputElement::Vector) != getElements().has_value())

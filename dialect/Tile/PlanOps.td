@@ -97,7 +97,7 @@ def Tile_PlanInputOp : Tile_Op<"plan_input", [HasParent<"PlanOp">]> {
 
     Constraints:
 
-    - plan_input_c1: `diagonal` needs cells (0, 1).
+    - plan_input_c1: `diagonal` needs cells of one key: the distance.
     - plan_input_c2: `list_counts` stand in the slot after their `list`.
     - plan_input_c3: `list_counts` have the heads and the query-like axis of their list, and no key-like axis.
     - plan_input_c4: a `vec` has `elements`, and nothing else has.

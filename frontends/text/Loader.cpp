@@ -70,7 +70,8 @@ private:
     if (!files.getRealPath(path, real) && !real.empty())
       return real.str().str();
     llvm::SmallString<128> absolute(path);
-    files.makeAbsolute(absolute);
+    if (files.makeAbsolute(absolute)) // Without a working directory the path stays as it is.
+      absolute = path;
     llvm::sys::path::remove_dots(absolute, /*remove_dot_dot=*/true);
     return absolute.str().str();
   }

@@ -12,10 +12,11 @@ using testing::HasSubstr;
 
 namespace {
 
-const Pattern kStreaming =
-    Pattern::fromText("pattern streaming(constexpr block: index = 16, window: index = 64) {\n"
-                      "  keep k < block or q - k < window\n}\n",
-                      "streaming.skim");
+Pattern streaming() {
+  return Pattern::fromText("pattern streaming(constexpr block: index = 16, window: index = 64) {\n"
+                           "  keep k < block or q - k < window\n}\n",
+                           "streaming.skim");
+}
 
 std::string refusal(const Pattern &pattern, const CompileOptions &options = {}) {
   Expected<Kernel> kernel = Compiler().compile(pattern, options);
@@ -31,7 +32,7 @@ TEST(Compiler, TheLaunchPlanSaysWhatTheKernelTakes) {
   options.outDtype = DType::BF16;
   options.pageSize = 16;
   options.constants["block"] = 32;
-  Expected<Kernel> kernel = Compiler().compile(kStreaming, options);
+  Expected<Kernel> kernel = Compiler().compile(streaming(), options);
   ASSERT_TRUE(kernel) << kernel.status().message();
   const LaunchPlan &plan = kernel->launchPlan();
   EXPECT_EQ(plan.pattern, "streaming");
@@ -85,21 +86,21 @@ double secondsToCompile(const std::string &text) {
 }
 
 TEST(Compiler, SharedSetsTakeNoExponentialTime) {
-  std::string steps =
-      sharedBindings(30, [](std::string a, std::string b, std::string a0, std::string b0) {
-        return "  let " + a + " = not (" + a0 + " and " + b0 + ")\n  let " + b + " = " + a0 +
-               " or not " + b0 + "\n";
-      });
+  std::string steps = sharedBindings(30, [](const std::string &a, const std::string &b,
+                                            const std::string &a0, const std::string &b0) {
+    return "  let " + a + " = not (" + a0 + " and " + b0 + ")\n  let " + b + " = " + a0 +
+           " or not " + b0 + "\n";
+  });
   EXPECT_LT(secondsToCompile("pattern p {\n  let a0 = q - k < 4\n  let b0 = k < 4\n" + steps +
                              "  keep a30 and b30\n}\n"),
             20);
 }
 
 TEST(Compiler, SharedValuesTakeNoExponentialTime) {
-  std::string steps =
-      sharedBindings(34, [](std::string a, std::string, std::string a0, std::string) {
-        return "  let " + a + " = " + a0 + " * m + max(" + a0 + ", w)\n";
-      });
+  std::string steps = sharedBindings(34, [](const std::string &a, const std::string &,
+                                            const std::string &a0, const std::string &) {
+    return "  let " + a + " = " + a0 + " * m + max(" + a0 + ", w)\n";
+  });
   EXPECT_LT(secondsToCompile("pattern p(m: index = 3, w: index = 5) {\n  let a0 = m\n" + steps +
                              "  keep q - k < a34\n}\n"),
             20);
@@ -109,28 +110,28 @@ TEST(Compiler, OptionsThatMakeNoSenseAreRefused) {
   CompileOptions options;
   options.queryHeads = 5;
   options.kvHeads = 2;
-  EXPECT_THAT(refusal(kStreaming, options), HasSubstr("multiple of the number of KV heads"));
+  EXPECT_THAT(refusal(streaming(), options), HasSubstr("multiple of the number of KV heads"));
   options = {};
   options.headDim = 0;
-  EXPECT_THAT(refusal(kStreaming, options), HasSubstr("head dimension from 1 to 1024 but got 0"));
+  EXPECT_THAT(refusal(streaming(), options), HasSubstr("head dimension from 1 to 1024 but got 0"));
   options = {};
   options.valueDim = 5000;
-  EXPECT_THAT(refusal(kStreaming, options), HasSubstr("value dimension up to 1024 but got 5000"));
+  EXPECT_THAT(refusal(streaming(), options), HasSubstr("value dimension up to 1024 but got 5000"));
   options = {};
   options.dtype = DType::I32;
-  EXPECT_THAT(refusal(kStreaming, options), HasSubstr("f32, f16 or bf16 but got i32"));
+  EXPECT_THAT(refusal(streaming(), options), HasSubstr("f32, f16 or bf16 but got i32"));
   options = {};
   options.pageSize = -1;
-  EXPECT_THAT(refusal(kStreaming, options), HasSubstr("page size from 0 up but got -1"));
+  EXPECT_THAT(refusal(streaming(), options), HasSubstr("page size from 0 up but got -1"));
   options = {};
   options.target = "sm_90a";
-  EXPECT_THAT(refusal(kStreaming, options), HasSubstr("sm_90a"));
+  EXPECT_THAT(refusal(streaming(), options), HasSubstr("sm_90a"));
   options = {};
   options.pattern = "other";
-  EXPECT_THAT(refusal(kStreaming, options), HasSubstr("other"));
+  EXPECT_THAT(refusal(streaming(), options), HasSubstr("other"));
   options = {};
   options.constants["window"] = 3;
-  EXPECT_THAT(refusal(kStreaming, options), HasSubstr("window"));
+  EXPECT_THAT(refusal(streaming(), options), HasSubstr("window"));
 }
 
 TEST(Compiler, EveryStageHasAText) {
@@ -146,7 +147,7 @@ TEST(Compiler, EveryStageHasAText) {
                 {Stage::Assembly, "attention:"},
                 {Stage::Object, "ELF"}};
   for (const auto &[stage, expected] : stages) {
-    Expected<std::string> text = Compiler().emit(kStreaming, options, stage);
+    Expected<std::string> text = Compiler().emit(streaming(), options, stage);
     ASSERT_TRUE(text) << text.status().message();
     EXPECT_THAT(*text, HasSubstr(expected));
   }

@@ -191,6 +191,21 @@ TEST(FaultKinds, K9TheTilesThatAreVisitedAreTheSelectedOnes) {
     ASSERT_LT(std::abs(value), 10);
 }
 
+TEST(FaultKinds, K3DistancesForEachBlockOfRows) {
+  Case c =
+      makeCase("pattern p { input near: bool[head, q / 16, q - k] input bias: f32[q / 64, q - k]\n"
+               "  input steps: list[kv_head, q / 32, q - k]\n"
+               "  keep near and bias >= 0.25 or steps or k < 3 }",
+               {{70, 110}}, {.heads = 4, .kvHeads = 2});
+  addInput(c, "near", "bool", {4, 6, 110}, [](int64_t i) { return i * 7 % 5 < 2; });
+  addInput(c, "bias", "f32", {2, 110}, [](int64_t i) { return double(i % 9) / 16; });
+  addInput(c, "steps", "list", {2, 4, 3}, [](int64_t i) { return i % 3 == 2 ? -1 : i * 13 % 40; });
+  EXPECT_EQ(checkCase(c), "");
+  c = makeCase("pattern p { keep dot(mean(K, over: k), mean(K, over: k)) > 0.0 and q - k < 9 }",
+               {{33, 90}, {0, 5}}, {.heads = 4, .kvHeads = 2});
+  EXPECT_EQ(checkCase(c), "");
+}
+
 TEST(FaultKinds, K9WhatIsNotCompiledIsRefused) {
   Case c =
       makeCase("pattern p { noncausal keep top_k(sum(dot(Q, K), into: q - k), 16) }", {{4, 4}}, {});

@@ -30,13 +30,3 @@ skim.pattern @far attributes {noncausal} {
   skim.keep %best : !skim.set<q - k>
 }
 skim.attend @far {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
-
-// -----
-
-skim.pattern @biased {
-  // expected-error @+1 {{the cpu target does not compile an input over 'q / 128, q - k'}}
-  %x = skim.input "bias" : !skim.map<q / 128, q - k : bool>
-  %s = skim.as_set %x : !skim.map<q / 128, q - k : bool> -> !skim.set<q / 128, q - k>
-  skim.keep %s : !skim.set<q / 128, q - k>
-}
-skim.attend @biased {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}

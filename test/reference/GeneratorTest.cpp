@@ -71,8 +71,8 @@ TEST(WholeLanguage, EachPartIsDrawnOften) {
       "not \\(", " and ", " or ", "part0\\(", "q - k < ",
       // Clauses, inputs and parameters.
       "rest mean\\(", "rest drop", "skip ", "logit s", "sink_logit ", "dense when ", "noncausal",
-      "compact ", "constexpr ", ": (index|f32)\\[head\\] = ", ": list\\[", ": bool\\[",
-      ": index\\[", ": f32\\[", "layer", "kv_len"};
+      "constexpr ", ": (index|f32)\\[head\\] = ", ": list\\[", ": bool\\[", ": index\\[",
+      ": f32\\[", "layer", "kv_len"};
   std::vector<std::string> programs;
   for (uint64_t seed = 1; seed <= 400; ++seed)
     programs.push_back(numerics::generateProgram(Profile::whole, seed).program);

@@ -74,7 +74,7 @@ TEST(ReferenceRefusals, PatternsThatGrowWithoutBoundEndInAnError) {
   std::string calls = "pattern p0 { keep k < 1 }";
   for (int i = 1; i < 40; ++i) {
     std::string part = "p" + std::to_string(i - 1) + "()";
-    calls += "pattern p" + std::to_string(i) + " { keep " + part + " or " + part + " }";
+    calls.append("pattern p" + std::to_string(i)).append(" { keep " + part + " or " + part + " }");
   }
   EXPECT_THAT(fail(calls, problem).message, HasSubstr("too large"));
 

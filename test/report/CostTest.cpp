@@ -168,7 +168,7 @@ TEST(Cost, WorkspaceIsThatOfThePlan) {
 }
 
 TEST(Cost, ImpossibleCallsAreRefused) {
-  auto messageOf = [](ReportOptions call) {
+  auto messageOf = [](const ReportOptions &call) {
     Expected<Report> report = Compiler().report(
         Pattern::fromText("pattern p(window: index = 64) { keep q - k < window }"), problem(),
         call);

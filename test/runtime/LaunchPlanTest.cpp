@@ -120,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "buffers[2].per_worker: expected a first extent of 1 that is not zeroed but "
                       "got another extent"},
         Contradiction{"diagonal", [](LaunchPlan &p) { p.inputs[3].keyBlock = 2; },
-                      "inputs[3].diagonal: expected key_block 1 and query_block 0 but got 2 and 0"},
+                      "inputs[3].diagonal: expected key_block 1 but got 2"},
         Contradiction{"listOverNothing", [](LaunchPlan &p) { p.inputs[1].keyBlock = 0; },
                       "inputs[1].key_block: expected at least 1 for a list but got 0"},
         Contradiction{"listAlone",

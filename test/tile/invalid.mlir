@@ -707,7 +707,7 @@ func.func @f(%item: !tile.item, %n: f64, %memory: memref<f32>) {
 
 tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
   // plan_input_c1
-  // expected-error @below {{expected cells (0, 1) with 'diagonal' but got (0, 0)}}
+  // expected-error @below {{expected cells of one key with 'diagonal' but got (0, 0)}}
   tile.plan_input 0 "near" : f32 (head = none) cells (0, 0) diagonal
 }
 
