@@ -199,7 +199,6 @@ TEST(FaultKinds, K3DistancesForEachBlockOfRows) {
                {{70, 110}}, {.heads = 4, .kvHeads = 2});
   addInput(c, "near", "bool", {4, 6, 110}, [](int64_t i) { return i * 7 % 5 < 2; });
   addInput(c, "bias", "f32", {2, 110}, [](int64_t i) { return double(i % 9) / 16; });
-  addInput(c, "steps", "list", {2, 4, 3}, [](int64_t i) { return i % 3 == 2 ? -1 : i * 13 % 40; });
   EXPECT_EQ(checkCase(c), "");
   c = makeCase("pattern p { keep dot(mean(K, over: k), mean(K, over: k)) > 0.0 and q - k < 9 }",
                {{33, 90}, {0, 5}}, {.heads = 4, .kvHeads = 2});
