@@ -192,11 +192,10 @@ TEST(FaultKinds, K9TheTilesThatAreVisitedAreTheSelectedOnes) {
 }
 
 TEST(FaultKinds, K3DistancesForEachBlockOfRows) {
-  Case c =
-      makeCase("pattern p { input near: bool[head, q / 16, q - k] input bias: f32[q / 64, q - k]\n"
-               "  input steps: list[kv_head, q / 32, q - k]\n"
-               "  keep near and bias >= 0.25 or steps or k < 3 }",
-               {{70, 110}}, {.heads = 4, .kvHeads = 2});
+  Case c = makeCase("pattern p { input near: bool[head, q / 16, q - k]\n"
+                    "  input bias: f32[q / 64, q - k]\n"
+                    "  keep near and bias >= 0.25 or k < 3 }",
+                    {{70, 110}}, {.heads = 4, .kvHeads = 2});
   addInput(c, "near", "bool", {4, 6, 110}, [](int64_t i) { return i * 7 % 5 < 2; });
   addInput(c, "bias", "f32", {2, 110}, [](int64_t i) { return double(i % 9) / 16; });
   EXPECT_EQ(checkCase(c), "");
