@@ -178,6 +178,8 @@ FailureOr<LaunchPlan> exportPlan(tile::PlanOp op) {
   plan.signature.output = *output;
   plan.signature.noncausal = op.getNoncausal();
   plan.signature.writesKept = op.getWritesKept();
+  if (std::optional<tile::HeadKind> heads = op.getCompactHeads())
+    plan.signature.compactHeads = headAxis(*heads);
   if (std::optional<uint64_t> pageSize = op.getPageSize())
     plan.signature.pageSize = static_cast<int64_t>(*pageSize);
   if (std::optional<llvm::ArrayRef<int64_t>> layers = op.getAllowedLayers())

@@ -101,7 +101,8 @@ struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
       layers = builder.getDenseI64ArrayAttr(*labels);
     auto plan = tile::PlanOp::create(
         builder, attend.getLoc(), (attend.getPattern() + "_plan").str(), attend.getPattern(),
-        problem, pattern.getNoncausal(), attend.getWritesKept(), attend.getPageSizeAttr(), layers);
+        problem, pattern.getNoncausal(), attend.getWritesKept(),
+        /*compact_heads=*/tile::HeadKindAttr(), attend.getPageSizeAttr(), layers);
     builder.setInsertionPointToEnd(&plan.getBody().emplaceBlock());
     declareParameters(builder, pattern);
     declareInputs(builder, attend, pattern, plan);

@@ -19,15 +19,20 @@ struct ExpandDenseWhenPass : impl::ExpandDenseWhenBase<ExpandDenseWhenPass> {
       auto dense = pattern.getClause<ir::DenseWhenOp>();
       if (!dense)
         continue;
-      auto keep = pattern.getClause<ir::KeepOp>();
-      // The condition may be computed after `keep`.
-      keep->moveBefore(pattern.getBody().front().getTerminator());
-      mlir::OpBuilder builder(keep);
-      mlir::Value kept = ir::OrOp::create(builder, dense.getLoc(),
-                                          mlir::ValueRange{dense.getCondition(), keep.getSet()});
-      keep.getSetMutable().assign(kept);
+      widen(pattern.getClause<ir::KeepOp>(), dense);
+      if (auto compact = pattern.getClause<ir::CompactOp>())
+        widen(compact, dense);
       dense.erase();
     }
+  }
+
+  template <typename Clause> static void widen(Clause clause, ir::DenseWhenOp dense) {
+    // The condition may be computed after the clause.
+    clause->moveBefore(clause->getBlock()->getTerminator());
+    mlir::OpBuilder builder(clause);
+    mlir::Value widened = ir::OrOp::create(builder, dense.getLoc(),
+                                           mlir::ValueRange{dense.getCondition(), clause.getSet()});
+    clause.getSetMutable().assign(widened);
   }
 };
 

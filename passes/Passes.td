@@ -14,7 +14,7 @@ def RefuseUncompiled : SkimModulePass<"skim-refuse-uncompiled"> {
   let summary = "Report what the CPU target does not compile";
   let description = [{
     Fails with an error at the first operation of an attended pattern that no target compiles: selections over `q - k` in noncausal
-    patterns, and `compact`. Operations that no clause needs do not count. Runs first; what follows may rely on its absence.
+    patterns. Operations that no clause needs do not count. Runs first; what follows may rely on its absence.
   }];
 }
 
@@ -36,9 +36,9 @@ def CreatePlan : SkimModulePass<"skim-create-plan"> {
 }
 
 def ExpandDenseWhen : SkimModulePass<"skim-expand-dense-when"> {
-  let summary = "Turn `dense when` into part of the kept set";
+  let summary = "Turn `dense when` into part of the kept and the gathered set";
   let description = [{
-    `dense when c` keeps everything where c holds (rule 17): `keep s` becomes `keep (c or s)`. A `rest` needs nothing more: where all is kept, no block is left for it.
+    `dense when c` keeps everything where c holds (rule 17): `keep s` becomes `keep (c or s)`, and `compact t` becomes `compact (c or t)`. A `rest` needs nothing more: where all is kept, no block is left for it.
   }];
 }
 
@@ -76,6 +76,14 @@ def PlanRest : SkimModulePass<"skim-plan-rest"> {
   let description = [{
     Adds the program that pools keys and values into blocks, and notes the buffers on `skim.rest_mean`. Where the blocks that hold a kept pair have no closed form, a further program writes
     them as bytes. Runs after `skim-plan-selections`.
+  }];
+}
+
+def PlanCompact : SkimModulePass<"skim-plan-compact"> {
+  let summary = "Give `compact` a kernel of its own";
+  let description = [{
+    Replaces `skim.compact` by a program that writes the positions of the set's keys, one row for each of its heads, and notes in the plan which heads these are. Runs
+    after `skim-plan-selections`, which has stored what the set needs.
   }];
 }
 

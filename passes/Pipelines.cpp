@@ -18,6 +18,7 @@ void buildPlanPipeline(mlir::OpPassManager &manager) {
   manager.addPass(createChooseSchedule());
   manager.addPass(createPlanSelections());
   manager.addPass(createPlanRest());
+  manager.addPass(createPlanCompact());
   manager.addPass(createPlanAttention());
   manager.addPass(mlir::createCanonicalizerPass());
   manager.addPass(mlir::createCSEPass());

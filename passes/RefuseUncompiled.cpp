@@ -38,9 +38,6 @@ struct RefuseUncompiledPass : impl::RefuseUncompiledBase<RefuseUncompiledPass> {
       if (std::string distances = unservedDistances(op, pattern.getNoncausal()); !distances.empty())
         return op->emitError("the cpu target does not compile ")
                << distances << "; run the pattern with '--device reference'";
-      if (llvm::isa<ir::CompactOp>(op))
-        return op->emitError("the cpu target does not compile 'compact'; run the pattern with "
-                             "'--device reference'");
     }
     return mlir::success();
   }

@@ -78,7 +78,8 @@ public:
   }
 
   void compact(bool withOpen) {
-    if (!clauses.compact)
+    // A request without rows takes no part in the call.
+    if (!clauses.compact || request.qLen == 0)
       return;
     EstimateReader set(*clauses.compact, Axes{HeadAxis::Head, 0, 1, false});
     for (int64_t head = 0; head < request.queryHeads; ++head) {

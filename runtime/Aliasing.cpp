@@ -29,9 +29,11 @@ ByteRange rangeOf(std::span<const std::byte> bytes) {
 Status checkAliasing(const Operands &operands, const RunOptions &options,
                      std::span<const std::byte> workspace) {
   const std::span<const skim_statistics> statistics(options.statistics, options.statistics ? 1 : 0);
-  const std::array<NamedRange, 7> results = {
+  const std::array<NamedRange, 9> results = {
       {{{"", "out"}, byteRange(operands.out)},
        {{"", "lse"}, byteRange(operands.lse)},
+       {{"", "compact_positions"}, byteRange(operands.compactPositions)},
+       {{"", "compact_counts"}, byteRange(operands.compactCounts)},
        {{"", "kept"}, byteRange(options.kept)},
        {{"", "statistics"}, rangeOf(std::as_bytes(statistics))},
        {{"", "head_statistics"}, rangeOf(std::as_bytes(options.headStatistics))},

@@ -86,6 +86,24 @@ void clearKept(const TensorView &kept, int64_t tokens) {
                   0, static_cast<size_t>(kept.shape[2]));
 }
 
+/// What requests without rows are left with, and what follows the last position of the others.
+void clearCompact(const TensorView &positions, const TensorView &counts) {
+  const TensorView &shape = positions.isPresent() ? positions : counts;
+  if (!shape.isPresent())
+    return;
+  for (int64_t request = 0; request < shape.shape[0]; ++request)
+    for (int64_t head = 0; head < shape.shape[1]; ++head) {
+      const auto at = [&](const TensorView &view) {
+        return static_cast<int32_t *>(view.data) + request * view.strides[0] +
+               head * view.strides[1];
+      };
+      if (positions.isPresent() && !positions.isEmpty())
+        std::fill_n(at(positions), positions.shape[2], -1);
+      if (counts.isPresent())
+        *at(counts) = 0;
+    }
+}
+
 Status checkWorkspace(const Plan &plan, std::span<const std::byte> workspace) {
   const auto bytes = static_cast<uint64_t>(plan.workspaceBytes());
   if (workspace.size() < bytes)
@@ -246,6 +264,7 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
   bindBuffers(*plan_, workspace, bufferSlots);
   if (options.kept.isPresent())
     clearKept(options.kept, lengths->cuSeqlensQ[lengths->requests]);
+  clearCompact(operands.compactPositions, operands.compactCounts);
   args.parameters = parameterSlots;
   args.inputs = inputSlots;
   args.buffers = bufferSlots;

@@ -18,6 +18,9 @@
 
 namespace skim {
 
+/// Which axis of heads something has.
+enum class HeadAxis : uint8_t { None, KvHead, QueryHead };
+
 /// What the kernels were compiled for.
 struct Signature {
   int64_t queryHeads = 1;
@@ -32,12 +35,12 @@ struct Signature {
   bool noncausal = false;
   /// The kernels can write the kept relation.
   bool writesKept = false;
+  /// The pattern has `compact`: for which heads positions are gathered, one row a request where
+  /// they are the same for all.
+  std::optional<HeadAxis> compactHeads = {};
 
   bool operator==(const Signature &) const = default;
 };
-
-/// Which axis of heads something has.
-enum class HeadAxis : uint8_t { None, KvHead, QueryHead };
 
 enum class ParameterType : uint8_t { Index, F32, Bool };
 

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char *kFormat = "skim launch plan";
-constexpr int64_t kVersion = 2;
+constexpr int64_t kVersion = 3;
 constexpr int kMaxDepth = 64;
 
 // Enumerations and their names.
@@ -66,7 +66,10 @@ Json write(const Signature &signature) {
           {"output", nameOf(kDTypes, signature.output)},
           {"page_size", signature.pageSize ? Json(*signature.pageSize) : Json(nullptr)},
           {"noncausal", signature.noncausal},
-          {"writes_kept", signature.writesKept}};
+          {"writes_kept", signature.writesKept},
+          {"compact_heads", signature.compactHeads
+                                ? Json(nameOf(kHeadAxes, *signature.compactHeads))
+                                : Json(nullptr)}};
 }
 
 Json write(const ParameterDescription &parameter) {
@@ -157,7 +160,8 @@ public:
       return fail(path, "a string", json);
     value = json.get<std::string>();
   }
-  void read(const std::string &path, const Json &json, std::optional<int64_t> &value) {
+  template <typename T>
+  void read(const std::string &path, const Json &json, std::optional<T> &value) {
     value.reset();
     if (!json.is_null())
       read(path, json, value.emplace());
@@ -215,7 +219,7 @@ public:
     object(path, json, "query_heads", value.queryHeads, "kv_heads", value.kvHeads, "head_dim",
            value.headDim, "value_dim", value.valueDim, "operand", value.operand, "output",
            value.output, "page_size", value.pageSize, "noncausal", value.noncausal, "writes_kept",
-           value.writesKept);
+           value.writesKept, "compact_heads", value.compactHeads);
   }
   void read(const std::string &path, const Json &json, ParameterDescription &value) {
     object(path, json, "name", value.name, "type", value.type, "per_head", value.perHead, "default",

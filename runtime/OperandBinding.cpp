@@ -169,6 +169,57 @@ Status bindKeysAndValues(const Signature &signature, const Operands &operands,
   return bindPages(operands, lengths, operands.k.shape[0], pageSize, args);
 }
 
+int64_t headsOf(const Signature &signature, HeadAxis axis) {
+  switch (axis) {
+  case HeadAxis::None:
+    return 1;
+  case HeadAxis::KvHead:
+    return signature.kvHeads;
+  case HeadAxis::QueryHead:
+    return signature.queryHeads;
+  }
+  return 1;
+}
+
+Status bindCompact(const Signature &signature, const Operands &operands,
+                   const BatchLengths &lengths, skim_kernel_args &args) {
+  const TensorView &positions = operands.compactPositions;
+  const TensorView &counts = operands.compactCounts;
+  if (!signature.compactHeads) {
+    if (Status status = checkNothing("compact_positions", positions, "the pattern has no compact");
+        !status)
+      return status;
+    return checkNothing("compact_counts", counts, "the pattern has no compact");
+  }
+  const AxisRule axes[] = {{"requests", lengths.requests},
+                           {"heads", headsOf(signature, *signature.compactHeads)},
+                           {"capacity", lengths.longestKv(), /*atLeast=*/true}};
+  if (positions.isPresent()) {
+    const ArgumentName name = argument("compact_positions");
+    if (Status status = checkTensor(name, positions, DType::I32, axes, StrideRule::LastDense);
+        !status)
+      return status;
+    if (Status status = checkDistinctElements(name, positions); !status)
+      return status;
+    args.compact_positions = static_cast<int32_t *>(positions.data);
+    args.compact_positions_request_stride = positions.strides[0];
+    args.compact_positions_head_stride = positions.strides[1];
+  }
+  if (counts.isPresent()) {
+    const ArgumentName name = argument("compact_counts");
+    if (Status status =
+            checkTensor(name, counts, DType::I32, std::span(axes).first(2), StrideRule::Any);
+        !status)
+      return status;
+    if (Status status = checkDistinctElements(name, counts); !status)
+      return status;
+    args.compact_counts = static_cast<int32_t *>(counts.data);
+    args.compact_counts_request_stride = counts.strides[0];
+    args.compact_counts_head_stride = counts.strides[1];
+  }
+  return Status::ok();
+}
+
 Status bindResults(const Signature &signature, const Operands &operands, const TensorView &kept,
                    const BatchLengths &lengths, int64_t tokens, skim_kernel_args &args) {
   const AxisRule out[] = {{"tokens", tokens, /*atLeast=*/true},
@@ -195,18 +246,17 @@ Status bindResults(const Signature &signature, const Operands &operands, const T
     args.lse_head_stride = operands.lse.strides[0];
     args.lse_token_stride = operands.lse.strides[1];
   }
+  if (Status status = bindCompact(signature, operands, lengths, args); !status)
+    return status;
 
   if (!kept.isPresent())
     return Status::ok();
   if (!signature.writesKept)
     return {StatusCode::Unsupported,
             "kept: the kernel was compiled without the code that writes the kept relation"};
-  int64_t longest = 0;
-  for (int64_t request = 0; request < lengths.requests; ++request)
-    longest = std::max(longest, lengths.kvLength(request));
   const AxisRule axes[] = {{"query_heads", signature.queryHeads},
                            {"tokens", tokens, /*atLeast=*/true},
-                           {"keys", longest, /*atLeast=*/true}};
+                           {"keys", lengths.longestKv(), /*atLeast=*/true}};
   if (Status status = checkTensor(argument("kept"), kept, DType::U8, axes, StrideRule::LastDense);
       !status)
     return status;

@@ -19,13 +19,13 @@ namespace skim {
 /// Checks the lengths of the batch against the plan's shape.
 Expected<BatchLengths> bindLengths(const Operands &operands, const BatchShape &shape);
 
-/// Checks q, k, v, the page or sequence tables, out, lse and kept against the signature and the
-/// lengths, and fills their fields of `args`. Allocates nothing unless it fails.
+/// Checks q, k, v, the page or sequence tables, out, lse, compact and kept against the signature
+/// and the lengths, and fills their fields of `args`. Allocates nothing unless it fails.
 Status bindOperands(const Signature &signature, const Operands &operands, const TensorView &kept,
                     const BatchLengths &lengths, skim_kernel_args &args);
 
-/// Checks that no result (out, lse, those of the options, the workspace) shares memory with an
-/// argument or another result. The arguments have passed their own checks.
+/// Checks that no result (those of the operands and of the options, the workspace) shares memory
+/// with an argument or another result. The arguments have passed their own checks.
 Status checkAliasing(const Operands &operands, const RunOptions &options,
                      std::span<const std::byte> workspace);
 

@@ -8,6 +8,7 @@
 #include <skim/Batch.h>
 #include <skim/abi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -23,6 +24,9 @@ struct BatchLengths {
     return static_cast<int64_t>(cuSeqlensQ[request + 1]) - cuSeqlensQ[request];
   }
   int64_t kvLength(int64_t request) const { return kvLens[request]; }
+  int64_t longestKv() const {
+    return requests == 0 ? 0 : *std::max_element(kvLens, kvLens + requests);
+  }
   /// Absolute position of the request's first row; negative where q_len exceeds kv_len.
   int64_t base(int64_t request) const { return kvLength(request) - queryLength(request); }
 };

@@ -18,7 +18,7 @@ struct Field {
 };
 
 // The generated code and the C compiler must agree on the layout.
-static_assert(SKIM_ABI_VERSION == 2, "the table below describes version 2");
+static_assert(SKIM_ABI_VERSION == 3, "the table below describes version 3");
 static_assert(sizeof(void *) == 8 && sizeof(skim_scalar) == 8 && sizeof(skim_parameter) == 8);
 static_assert(sizeof(skim_buffer) == 72 && offsetof(skim_buffer, extents) == 8 &&
               offsetof(skim_buffer, strides) == 40);
@@ -63,6 +63,16 @@ constexpr Field fields[] = {
     {Argument::Kept, offsetof(skim_kernel_args, kept), Kind::Pointer},
     {Argument::KeptRowStride, offsetof(skim_kernel_args, kept_row_stride), Kind::I64},
     {Argument::KeptHeadStride, offsetof(skim_kernel_args, kept_head_stride), Kind::I64},
+    {Argument::CompactPositions, offsetof(skim_kernel_args, compact_positions), Kind::Pointer},
+    {Argument::CompactPositionsRequestStride,
+     offsetof(skim_kernel_args, compact_positions_request_stride), Kind::I64},
+    {Argument::CompactPositionsHeadStride,
+     offsetof(skim_kernel_args, compact_positions_head_stride), Kind::I64},
+    {Argument::CompactCounts, offsetof(skim_kernel_args, compact_counts), Kind::Pointer},
+    {Argument::CompactCountsRequestStride,
+     offsetof(skim_kernel_args, compact_counts_request_stride), Kind::I64},
+    {Argument::CompactCountsHeadStride, offsetof(skim_kernel_args, compact_counts_head_stride),
+     Kind::I64},
 };
 
 constexpr bool tableIsInOrder() {

@@ -41,6 +41,12 @@ enum class Argument {
   Kept,
   KeptRowStride,
   KeptHeadStride,
+  CompactPositions,
+  CompactPositionsRequestStride,
+  CompactPositionsHeadStride,
+  CompactCounts,
+  CompactCountsRequestStride,
+  CompactCountsHeadStride,
 };
 
 /// Loads a field: a pointer, an index (64-bit integers), or an f64.

@@ -65,7 +65,7 @@ def LowerMemory : SkimCpuTargetPass<"skim-cpu-lower-memory"> {
   let summary = "copy operands to f32 tiles and store results";
   let description = [{
     `tile.load_queries` becomes a transposing copy, `tile.issue_load` copies of runs of rows that lie in one page, `tile.finish` the division
-    by the sums and the stores. Rows and keys that do not exist are never read. Runs after `skim-cpu-lower-products`.
+    by the sums and the stores, `tile.store_positions` a loop over cells of keys. Rows and keys that do not exist are never read. Runs after `skim-cpu-lower-products`.
   }];
 }
 

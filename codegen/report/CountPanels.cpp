@@ -69,4 +69,12 @@ void KernelCounter::countList(tile::ScatterListOp scatter, const Item &item, dou
   add({.bytesRead = 4 * entries + (scatter.getCounts() ? 4 : 0), .bytesWritten = entries}, times);
 }
 
+void KernelCounter::countPositions(tile::StorePositionsOp op, const Item &item, double times) {
+  Extent extents[] = {{item.rows, 0}, {item.keys, static_cast<int64_t>(op.getKeyCell())}};
+  add(region(op.getBody(), extents), times);
+  // The set may hold all keys or none.
+  double positions = bound == Bound::Most ? double(item.keys.size()) : 0;
+  add({.bytesWritten = 4 * (positions + 1)}, times);
+}
+
 } // namespace skim::report

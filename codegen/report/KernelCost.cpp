@@ -94,6 +94,7 @@ void KernelCounter::count(Operation &op, const Item &item, double times) {
       .Case([&](tile::ContributeOp part) { countContribution(part, item, times); })
       .Case([&](tile::SelectOp select) { countSelection(select, item, times); })
       .Case([&](tile::ScatterListOp scatter) { countList(scatter, item, times); })
+      .Case([&](tile::StorePositionsOp store) { countPositions(store, item, times); })
       .Case([&](tile::PoolOp pool) {
         double elements = double(pool.getOperand() == tile::Operand::Keys ? problem.getHeadDim()
                                                                           : problem.getValueDim());

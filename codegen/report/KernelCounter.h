@@ -45,6 +45,7 @@ private:
   void countContribution(tile::ContributeOp op, const Item &item, double times);
   void countReducedCells(tile::ReduceCellsOp op, const Item &item, double times);
   void countSelection(tile::SelectOp op, const Item &item, double times);
+  void countPositions(tile::StorePositionsOp op, const Item &item, double times);
 
   /// Remembers an operation for which there is no rule, unless it costs nothing worth counting.
   void rememberUncounted(mlir::Operation *op);

@@ -21,7 +21,8 @@ def Tile_PlanOp : Tile_Op<"plan", [Symbol, NoTerminator, SingleBlock, NoRegionAr
   let description = [{
     Declares the launch-time parameters, the inputs and the workspace buffers by slot, then the programs that run one
     after the other. `pattern` is the name of the pattern; `page_size` the only page size that is served (0: contiguous keys and values), every layout without
-    it; `allowed_layers` the values of `layer` that a `match` without default lists.
+    it; `allowed_layers` the values of `layer` that a `match` without default lists. `compact` says that a run can also give the positions of keys that the pattern
+    gathers, and for which heads: one row of them a request (`none`), or one a head.
 
     Constraints:
 
@@ -46,10 +47,13 @@ def Tile_PlanOp : Tile_Op<"plan", [Symbol, NoTerminator, SingleBlock, NoRegionAr
     Tile_ProblemAttr:$problem,
     UnitAttr:$noncausal,
     UnitAttr:$writes_kept,
+    OptionalAttr<Tile_HeadKind>:$compact_heads,
     OptionalAttr<Tile_I64<0>>:$page_size,
     OptionalAttr<DenseI64ArrayAttr>:$allowed_layers);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $sym_name (`compact` `(` `head` `=` $compact_heads^ `)`)? attr-dict-with-keyword $body
+  }];
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// The input of that name, or null.

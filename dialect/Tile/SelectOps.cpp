@@ -1,4 +1,4 @@
-// Constraints of covers, lists, selections and pools.
+// Constraints of covers, lists, selections, positions and pools.
 #include "dialect/Tile/ProgramOps.h"
 #include "dialect/Tile/Syntax.h"
 
@@ -73,6 +73,17 @@ LogicalResult SelectOp::verifyRegions() {
   SmallVector<Type, 2> yielded = {Float32Type::get(getContext()),
                                   IntegerType::get(getContext(), 1)};
   return verifyScalarRegion(getBody(), {index, index}, yielded);
+}
+
+LogicalResult StorePositionsOp::verify() {
+  // store_positions_c3
+  return requireItems(*this, ItemAxis::None, "a row of positions");
+}
+
+LogicalResult StorePositionsOp::verifyRegions() {
+  // store_positions_c1, store_positions_c2
+  Type index = IndexType::get(getContext()), i1 = IntegerType::get(getContext(), 1);
+  return verifyScalarRegion(getBody(), {index, index}, i1);
 }
 
 LogicalResult PoolOp::verify() {

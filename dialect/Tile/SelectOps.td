@@ -1,4 +1,4 @@
-// Kernels before attention: covers, lists, selections and block means.
+// Kernels beside attention: covers, lists, selections, positions and block means.
 #ifndef SKIM_DIALECT_TILE_SELECTOPS_TD
 #define SKIM_DIALECT_TILE_SELECTOPS_TD
 
@@ -106,6 +106,36 @@ def Tile_SelectOp : Tile_Op<"select", [SingleBlock]> {
     $kind $amount `cells` `(` $query_cell `,` $key_cell `)` (`diagonal` $diagonal^)? `scratch` $scratch
     `to` `buffer` $map `of` $item `where` $body attr-dict
   }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Tile_StorePositionsOp : Tile_Op<"store_positions", [SingleBlock]> {
+  let summary = "write the positions of the keys of a set";
+  let description = [{
+    Writes the positions k of [0, kv_len) for which `where(q, k)` holds, in ascending order, to the first entries of the result `compact_positions[request, h]`, and how
+    many there are to `compact_counts[request, h]`, h being the item's head (0 for `none`). The predicate is constant on cells of `key_cell` keys, so it is evaluated
+    once a cell: at the request's first row (base) and the cell's first key. A result that the launch does not ask for stays untouched, and so do the entries past the count.
+
+    Constraints:
+
+    - store_positions_c1: the region takes two `index` and yields one `i1`.
+    - store_positions_c2: the region holds scalar operations only.
+    - store_positions_c3: the items run along nothing.
+
+    Example:
+
+    ```mlir
+    tile.store_positions of %item cells 16 where {
+    ^bb0(%q: index, %k: index):
+      %b = tile.load_cell buffer 0 (head = kv) cells (0, 16) at (%q, %k) of %item : i1
+      tile.yield %b : i1
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Item:$item, Tile_I64<1>:$key_cell);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`of` $item `cells` $key_cell `where` $body attr-dict";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }

@@ -155,6 +155,7 @@ PreparedRun::PreparedRun(const Kernel &kernel, const Case &c, const Layout &layo
       TensorView::contiguous(out, result.outDtype, {result.tokens, result.heads, result.valueDim});
   operands.lse =
       TensorView::contiguous(result.lse.data(), DType::F32, {result.heads, result.tokens});
+  result.gathered.askFor(kernel.launchPlan().signature, problem, operands);
 }
 
 void run(const Kernel &kernel, PreparedRun &prepared) {
@@ -298,11 +299,15 @@ std::string compare(const Case &c, const reference::Result &expected, const CpuR
                     Agreement *agreement) {
   int64_t forgiven = 0;
   std::string difference = compareKept(expected, actual, forgiven);
+  int64_t forgivenTokens = 0;
+  if (difference.empty())
+    difference = compareGathered(expected, actual.gathered, forgivenTokens);
   if (agreement) {
     Agreement open = openPairs(expected);
     agreement->visible += open.visible;
     agreement->open += open.open;
     agreement->forgiven += forgiven;
+    agreement->forgivenTokens += forgivenTokens;
   }
   if (!difference.empty() || forgiven == 0)
     return difference.empty() ? compareOutputs(c, expected, actual) : difference;

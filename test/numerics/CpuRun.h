@@ -4,6 +4,7 @@
 
 #include "codegen/Compiler.h"
 #include "reference/Problem.h"
+#include "test/numerics/GatheredTokens.h"
 #include "test/numerics/OperandStorage.h"
 #include "test/numerics/ProgramGenerator.h"
 
@@ -23,6 +24,7 @@ struct CpuResult {
   std::vector<float> out;      ///< `[tokens, heads, valueDim]`
   std::vector<float> lse;      ///< `[heads, tokens]`
   std::vector<uint8_t> kept;   ///< `[heads, tokens, maxKvLen]`
+  GatheredTokens gathered;
   skim_statistics statistics = {};
 };
 
@@ -75,16 +77,17 @@ ReferenceRun runOnReference(const Case &c, llvm::ArrayRef<uint8_t> kept);
 
 /// How far rule 9 was made use of.
 struct Agreement {
-  int64_t visible = 0;  ///< Pairs compared.
-  int64_t open = 0;     ///< Of these, those that scores may decide either way.
-  int64_t forgiven = 0; ///< Of these, those on which the two differ.
+  int64_t visible = 0;        ///< Pairs compared.
+  int64_t open = 0;           ///< Of these, those that scores may decide either way.
+  int64_t forgiven = 0;       ///< Of these, those on which the two differ.
+  int64_t forgivenTokens = 0; ///< Open positions that only one of both gathers.
 };
 /// What the reference leaves open.
 Agreement openPairs(const reference::Result &expected);
 
-/// Empty when the two agree: pairs that are not open exactly; outputs and log-sum-exp over the
-/// pairs that the CPU kept, within the bound of the operand type, outputs within that of theirs
-/// too. Otherwise what differs first. `agreement` is added to.
+/// Empty when the two agree: pairs and gathered positions that are not open exactly; outputs and
+/// log-sum-exp over the pairs that the CPU kept, within the bound of the operand type, outputs
+/// within that of theirs too. Otherwise what differs first. `agreement` is added to.
 std::string compare(const Case &c, const reference::Result &expected, const CpuResult &actual,
                     Agreement *agreement = nullptr);
 

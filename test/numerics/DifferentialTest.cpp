@@ -76,7 +76,8 @@ std::ostream &operator<<(std::ostream &os, const Tally &tally) {
             << tally.runSeconds << " s, reference " << tally.referenceSeconds << " s; "
             << tally.refused << " refused; " << tally.attended << " pairs kept; of "
             << agreement.visible << " visible pairs " << agreement.open << " open and "
-            << agreement.forgiven << " of these decided otherwise";
+            << agreement.forgiven << " of these decided otherwise, and " << agreement.forgivenTokens
+            << " gathered tokens";
 }
 
 class Differential : public testing::TestWithParam<uint64_t> {

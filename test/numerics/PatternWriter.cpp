@@ -5,9 +5,6 @@
 
 namespace skim::numerics {
 
-/// The CPU refuses the clause.
-constexpr bool kWritesCompact = false;
-
 std::string join(std::initializer_list<std::string> parts) {
   std::string text;
   for (const std::string &part : parts)
@@ -156,7 +153,7 @@ void PatternWriter::writeClauses() {
   if (draw.result.profile == Profile::whole) {
     if (random.chance(0.1))
       addClause("skip " + f32Parameter(60) + " under max");
-    if (kWritesCompact && random.chance(0.1))
+    if (random.chance(0.1))
       addClause("compact " + compactClause());
   }
 }

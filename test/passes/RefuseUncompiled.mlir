@@ -10,17 +10,6 @@ skim.attend @unused {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 6
 
 // -----
 
-skim.pattern @compacted {
-  %x = skim.input "layout" : !skim.map<k / 16 : bool>
-  %s = skim.as_set %x : !skim.map<k / 16 : bool> -> !skim.set<k / 16>
-  skim.keep %s : !skim.set<k / 16>
-  // expected-error @+1 {{the cpu target does not compile 'compact'}}
-  skim.compact %s : !skim.set<k / 16>
-}
-skim.attend @compacted {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}
-
-// -----
-
 skim.pattern @far attributes {noncausal} {
   %d = skim.position affine_map<(q, k) -> (q - k)> () : () -> !skim.map<q - k : index>
   %x = skim.convert %d : !skim.map<q - k : index> -> !skim.map<q - k : f32>

@@ -196,6 +196,13 @@ TEST(ReferenceLanguage, CompactGathersTokens) {
   EXPECT_THAT(result.compacted[1][1], ElementsAre(0, 2));
 }
 
+TEST(ReferenceLanguage, CompactGathersNothingWithoutRows) {
+  Problem problem = makeProblem(Shape{.lengths = {{0, 4}, {2, 3}}});
+  Result result = run("pattern p { keep true compact k < 2 }", problem);
+  EXPECT_THAT(result.compacted[0][0], ElementsAre());
+  EXPECT_THAT(result.compacted[1][0], ElementsAre(0, 1));
+}
+
 TEST(ReferenceLanguage, DiagonalInputs) {
   Problem problem = makeProblem(2, 4);
   problem.inputs["d"] = {{4}, {1, 0, 0, 1}};

@@ -98,6 +98,18 @@ TEST(Cost, BlockMaskDependsOnTheRun) {
   EXPECT_EQ(attention.least.bytesWritten, kRows * kHeads * kResultBytes);
 }
 
+TEST(Cost, GatheredTokensDependOnTheRun) {
+  Report report = reportOn("pattern p {\n  input chosen: bool[kv_head, k / 16]\n"
+                           "  keep q - k < 64\n  compact chosen\n}",
+                           callOf());
+  const KernelReport &compact = kernel(report, "compact");
+  EXPECT_EQ(compact.workItems, 2);
+  EXPECT_EQ(compact.source.line, 4);
+  EXPECT_EQ(compact.most.bytesRead, 32 * kKvHeads);
+  EXPECT_EQ(compact.most.bytesWritten, (512 + 1) * 4 * kKvHeads);
+  EXPECT_EQ(compact.least.bytesWritten, 4 * kKvHeads);
+}
+
 TEST(Cost, FlashPrefill) {
   Report report =
       reportOn("pattern p(alpha: f32 = 0.1, sink: index = 64, window: index = 128) {\n"

@@ -2,6 +2,8 @@
 // The linker sends malloc and its kin here (see CMakeLists.txt); operator new is replaced.
 #include "Problem.h"
 
+#include <skim/GatherTokens.h>
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -69,6 +71,7 @@ TEST(Allocation, isCounted) {
 TEST(Allocation, runMakesNone) {
   Problem problem({{40, 60}, {0, 0}, {7, 90}});
   LaunchPlan launchPlan = listPlan(problem.heads);
+  launchPlan.signature.compactHeads = HeadAxis::None;
   launchPlan.parameters = {{"window", ParameterType::Index, false, {1}, {}},
                            {"sink", ParameterType::F32, true, {}, {}}};
   launchPlan.buffers = {{"map", DType::U8, 1, {1, 1, 1, ShapeSymbol::MaxKvLength}, true}};
@@ -82,6 +85,10 @@ TEST(Allocation, runMakesNone) {
   RunOptions options;
   options.statistics = &statistics;
   options.kept = TensorView::contiguous(kept.data(), DType::U8, {4, 47, 90});
+  std::vector<int32_t> positions(3 * 90);
+  std::vector<int32_t> counts(3);
+  operands.compactPositions = TensorView::contiguous(positions.data(), DType::I32, {3, 1, 90});
+  operands.compactCounts = TensorView::contiguous(counts.data(), DType::I32, {3, 1});
   const Plan plan = *kernel.plan(problem.shape());
   WorkspaceMemory workspace = filledWorkspace(plan.workspaceBytes());
   ASSERT_TRUE(ThreadPool::shared()); // made on first use
@@ -93,6 +100,27 @@ TEST(Allocation, runMakesNone) {
     EXPECT_EQ(allocations, before);
     EXPECT_TRUE(status) << status.message();
   }
+}
+
+TEST(Allocation, gatherTokensMakesNone) {
+  std::vector<float> tokens(4 * 8, 1);
+  std::vector<float> gathered(4 * 8);
+  std::vector<int32_t> starts = {0, 4};
+  std::vector<int32_t> newStarts(2);
+  std::vector<int32_t> positions = {0, 2, -1, -1};
+  std::vector<int32_t> counts = {2};
+  TokenGather gather;
+  gather.tokens = TensorView::contiguous(tokens.data(), DType::F32, {4, 2, 4});
+  gather.cuSeqlens = TensorView::contiguous(starts.data(), DType::I32, {2});
+  gather.positions = TensorView::contiguous(positions.data(), DType::I32, {1, 1, 4});
+  gather.counts = TensorView::contiguous(counts.data(), DType::I32, {1, 1});
+  gather.gathered = TensorView::contiguous(gathered.data(), DType::F32, {4, 2, 4});
+  gather.gatheredCuSeqlens = TensorView::contiguous(newStarts.data(), DType::I32, {2});
+  const int64_t before = allocations;
+  const Status status = gatherTokens(gather);
+  EXPECT_EQ(allocations, before);
+  EXPECT_TRUE(status) << status.message();
+  EXPECT_EQ(newStarts[1], 2);
 }
 
 } // namespace

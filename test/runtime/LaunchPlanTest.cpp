@@ -15,7 +15,7 @@ namespace {
 LaunchPlan fullPlan() {
   LaunchPlan plan;
   plan.pattern = "a \"quoted\" pattern";
-  plan.signature = {8, 2, 128, 64, DType::BF16, DType::F32, 16, true, true};
+  plan.signature = {8, 2, 128, 64, DType::BF16, DType::F32, 16, true, true, HeadAxis::KvHead};
   plan.parameters = {{"window", ParameterType::Index, false, {4096}, {}},
                      {"alpha", ParameterType::F32, true, {0.1f}, {}},
                      {"kind", ParameterType::Index, true, {0, 1, 0, 1, 0, 1, 0, 1}, {0, 1}},
@@ -51,6 +51,7 @@ TEST(LaunchPlan, survivesJson) {
 
   LaunchPlan anyLayout = plan;
   anyLayout.signature.pageSize.reset();
+  anyLayout.signature.compactHeads.reset();
   const Expected<LaunchPlan> readAny = launchPlanFromJson(toJson(anyLayout));
   ASSERT_TRUE(readAny) << readAny.status().message();
   EXPECT_EQ(*readAny, anyLayout);
@@ -180,13 +181,15 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"syntax", "{", "{{", "expected JSON but got text that is not"},
         Damage{"format", "skim launch plan", "other",
                "format: expected \"skim launch plan\" but got \"other\""},
-        Damage{"version", "\"version\": 2", "\"version\": 3", "version: expected 2 but got 3"},
+        Damage{"version", "\"version\": 3", "\"version\": 2", "version: expected 3 but got 2"},
         Damage{"integer", "\"head_dim\": 128", "\"head_dim\": 1.5",
                "signature.head_dim: expected an integer but got 1.5"},
         Damage{"tooLarge", "\"head_dim\": 128", "\"head_dim\": 18446744073709551615",
                "signature.head_dim: expected an integer but got 18446744073709551615"},
         Damage{"boolean", "\"noncausal\": true", "\"noncausal\": 1",
                "signature.noncausal: expected true or false but got 1"},
+        Damage{"compact", "\"compact_heads\": \"kv_head\"", "\"compact_heads\": 1",
+               "signature.compact_heads: expected one of none, kv_head, head but got 1"},
         Damage{"string", "\"symbol\": \"select\"", "\"symbol\": null",
                "kernels[1].symbol: expected a string but got null"},
         Damage{"number", "4096.0", "\"4096\"",

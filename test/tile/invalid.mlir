@@ -1545,3 +1545,44 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
     %s = tile.dot_panel %rows, values (head = kv) scale %x visible all of %item scratch 2 : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> !tile.panel<rows = 64, query = 1, key = 1, f32>
   }
 }
+
+// -----
+
+func.func @f(%item: !tile.item) {
+  // store_positions_c1
+  // expected-error @below {{expected its region to yield ('i1') but got ('index')}}
+  tile.store_positions of %item cells 16 where {
+  ^bb0(%q: index, %k: index):
+    tile.yield %k : index
+  }
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item) {
+  tile.store_positions of %item cells 16 where {
+  ^bb0(%q: index, %k: index):
+    // store_positions_c2
+    // expected-error @below {{cannot stand in the scalar region of 'tile.store_positions'}}
+    %y = tile.empty_state : !tile.state<64x64>
+    %true = arith.constant true
+    tile.yield %true : i1
+  }
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // store_positions_c3
+    // expected-error @below {{a row of positions needs work items with 'axis = none' but the program has 'axis = queries'}}
+    tile.store_positions of %item cells 16 where {
+    ^bb0(%q: index, %k: index):
+      %true = arith.constant true
+      tile.yield %true : i1
+    }
+  }
+}

@@ -154,6 +154,27 @@ tile.program @tokens attributes {problem = #small, schedule = #tile.schedule<row
 
 #small = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
 
+// CHECK-LABEL: tile.program @gathered
+tile.program @gathered attributes {problem = #small, schedule = #tile.schedule<rows = 1, keys = 1>, items = #tile.items<head = kv, axis = none>} {
+  tile.for_each_work_item %item {
+    // CHECK: tile.store_positions of %{{.*}} cells 16 where {
+    tile.store_positions of %item cells 16 where {
+    ^bb0(%q: index, %k: index):
+      %b = tile.load_cell buffer 0 (head = kv) cells (0, 16) at (%q, %k) of %item : i1
+      tile.yield %b : i1
+    }
+  }
+}
+
+// CHECK: tile.plan @gathered_plan compact(head = kv) attributes
+tile.plan @gathered_plan compact (head = kv) attributes {pattern = "gathered", problem = #small} {
+  tile.launch @gathered
+}
+
+// -----
+
+#small = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+
 // CHECK-LABEL: tile.program @means
 tile.program @means attributes {problem = #small, schedule = #tile.schedule<rows = 64, keys = 128>, items = #tile.items<head = kv, axis = keys>} {
   tile.for_each_work_item %item {

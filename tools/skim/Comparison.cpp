@@ -72,6 +72,7 @@ llvm::Expected<Comparison> compareWithDense(const Job &job, const Outcome &asked
   Job plain = job;
   plain.repeat = 1;
   plain.wantKept = false;
+  plain.wantGathered = false;
   // Each outcome is kept under the first variant that gives it.
   std::vector<std::pair<Variant, Outcome>> others;
   auto outcomeOf = [&](Variant variant) -> llvm::Expected<const Outcome *> {

@@ -40,6 +40,7 @@ struct Job {
   int64_t threads = 0; ///< 0: one for each core.
   int64_t repeat = 1;
   bool wantKept = false;
+  bool wantGathered = false;
 };
 
 /// What the pattern of a job is compiled for.
@@ -56,11 +57,19 @@ struct TileCounts {
   int64_t masked = 0;  ///< Those among them that needed a mask.
 };
 
+/// What the pattern's `compact` gathers.
+struct GatheredTokens {
+  std::vector<int32_t> positions; ///< [requests, query heads, longest kv_len], padded with -1
+  std::vector<int32_t> counts;    ///< [requests, query heads]
+};
+
 struct Outcome {
   std::vector<float> out; ///< [query tokens, query heads, value dim]
   std::vector<float> lse; ///< [query heads, query tokens]
   /// [query heads, query tokens, longest kv_len] bytes, where the job wants it.
   std::vector<uint8_t> kept;
+  /// Where the job wants it and the pattern has `compact`.
+  std::optional<GatheredTokens> gathered;
   int64_t keptPairs = 0;
   std::vector<int64_t> keptPairsOfHeads;
   int64_t restEntries = 0;

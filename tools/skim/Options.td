@@ -65,7 +65,7 @@ defm device : Value<"device", "DEVICE", "cpu, reference (slow, f64, every patter
 defm layer : Value<"layer", "N", "the value of `layer` in the pattern (default: 0)", [RunCommand, ShowCommand]>;
 defm threads : Value<"threads", "N", "worker threads (default: one for each core)", [CompileCommand, RunCommand, EvalCommand, BenchCommand]>;
 defm repeat : Value<"repeat", "N", "run N times and print the median time (default: 1)", [RunCommand]>;
-defm out : Value<"out", "FILE", "write out and lse as safetensors", [RunCommand]>;
+defm out : Value<"out", "FILE", "write out, lse and what compact gathers as safetensors", [RunCommand]>;
 def save_kept : Switch<"save-kept", "add to --out the kept relation, uint8 [heads, q tokens, kv tokens]; at most 1 GiB", [RunCommand]>;
 def no_dense : Switch<"no-dense", "do not run dense attention: no kept mass, no error", [RunCommand, ShowCommand, EvalCommand]>;
 def json : Switch<"json", "print one JSON object instead of a table", [CompileCommand, RunCommand, EvalCommand, BenchCommand]>;

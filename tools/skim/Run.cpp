@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
+#include <numeric>
 
 namespace skim::tool {
 namespace {
@@ -24,6 +25,15 @@ struct Report {
   /// Kept over visible pairs; 1 where nothing is visible.
   double density() const {
     return visible() == 0 ? 1 : double(outcome.keptPairs) / double(visible());
+  }
+  /// Gathered tokens of each query head, summed over the requests; empty without `compact`.
+  std::optional<std::vector<int64_t>> gatheredOfHeads() const {
+    if (!outcome.gathered)
+      return std::nullopt;
+    std::vector<int64_t> heads(job.batch.queryHeads);
+    for (size_t i = 0; i < outcome.gathered->counts.size(); ++i)
+      heads[i % heads.size()] += outcome.gathered->counts[i];
+    return heads;
   }
   llvm::StringRef device() const { return job.device == Device::Cpu ? "cpu" : "reference"; }
 };
@@ -48,6 +58,9 @@ void printJson(const Report &report) {
     errors = llvm::json::Array(
         llvm::map_range(heads, [](const HeadComparison &head) { return orNull(head.error); }));
   }
+  llvm::json::Value gathered = nullptr;
+  if (std::optional<std::vector<int64_t>> heads = report.gatheredOfHeads())
+    gathered = llvm::json::Array(*heads);
   llvm::json::OStream json(llvm::outs(), /*IndentSize=*/2);
   json.object([&] {
     json.attribute("pattern", report.job.source.entry().name);
@@ -66,6 +79,7 @@ void printJson(const Report &report) {
     json.attribute("kept_pairs", outcome.keptPairs);
     json.attribute("density", report.density());
     json.attribute("rest_entries", outcome.restEntries);
+    json.attribute("gathered_tokens_per_head", gathered);
     json.attribute("kept_mass", mass);
     json.attribute("kept_mass_per_head", masses);
     json.attribute("error", error);
@@ -128,6 +142,11 @@ void printTable(const Report &report) {
   }
   if (outcome.restEntries > 0)
     row("rest", std::to_string(outcome.restEntries), "pooled blocks that entered by their mean");
+  if (std::optional<std::vector<int64_t>> heads = report.gatheredOfHeads()) {
+    auto total = std::accumulate(heads->begin(), heads->end(), int64_t(0));
+    row("compact", llvm::formatv("{0:F1} of {1} key tokens gathered, mean over the heads",
+                                 double(total) / double(heads->size()), batch.keyTokens()));
+  }
   if (outcome.tiles)
     row("tiles", llvm::formatv("{0} visited, {1} of them masked", outcome.tiles->visited,
                                outcome.tiles->masked));
@@ -158,6 +177,13 @@ llvm::Error writeResults(llvm::StringRef path, const HostBatch &batch, const Out
     tensors.push_back(tensor("kept", ElementType::U8,
                              {batch.queryHeads, batch.queryTokens(), batch.longestKv()},
                              outcome.kept));
+  if (outcome.gathered) {
+    tensors.push_back(tensor("compact_positions", ElementType::I32,
+                             {batch.requests(), batch.queryHeads, batch.longestKv()},
+                             outcome.gathered->positions));
+    tensors.push_back(tensor("compact_counts", ElementType::I32,
+                             {batch.requests(), batch.queryHeads}, outcome.gathered->counts));
+  }
   return writeSafetensors(path, tensors);
 }
 
@@ -185,8 +211,9 @@ llvm::Error runPattern(const Options &options) {
   if (!batch)
     return batch.takeError();
 
-  Job job{*prepared->source, *batch,  prepared->settings,        prepared->device, prepared->layer,
-          *threads,          *repeat, options.has(OPT_save_kept)};
+  Job job{
+      *prepared->source, *batch,  prepared->settings,         prepared->device,     prepared->layer,
+      *threads,          *repeat, options.has(OPT_save_kept), /*wantGathered=*/true};
   llvm::Expected<Outcome> outcome = run(job, Variant::Asked);
   if (!outcome)
     return outcome.takeError();

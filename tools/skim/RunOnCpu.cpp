@@ -62,6 +62,42 @@ llvm::Error addInputs(const LaunchPlan &plan, HostBatch &batch, Operands &operan
   return llvm::Error::success();
 }
 
+/// The positions that a run gathers, one row for each of the heads of the launch plan.
+class GatheredRows {
+public:
+  GatheredRows(const HostBatch &batch, HeadAxis axis)
+      : batch(batch), heads(axis == HeadAxis::None     ? 1
+                            : axis == HeadAxis::KvHead ? batch.kvHeads
+                                                       : batch.queryHeads),
+        rows{std::vector<int32_t>(batch.requests() * heads * batch.longestKv()),
+             std::vector<int32_t>(batch.requests() * heads)} {}
+
+  void addTo(Operands &operands) {
+    operands.compactPositions = TensorView::contiguous(
+        rows.positions.data(), DType::I32, {batch.requests(), heads, batch.longestKv()});
+    operands.compactCounts =
+        TensorView::contiguous(rows.counts.data(), DType::I32, {batch.requests(), heads});
+  }
+
+  /// The same for each query head.
+  GatheredTokens forQueryHeads() const {
+    GatheredTokens gathered;
+    for (int64_t request = 0; request < batch.requests(); ++request)
+      for (int64_t head = 0; head < batch.queryHeads; ++head) {
+        int64_t row = request * heads + head * heads / batch.queryHeads;
+        auto first = rows.positions.begin() + row * batch.longestKv();
+        gathered.positions.insert(gathered.positions.end(), first, first + batch.longestKv());
+        gathered.counts.push_back(rows.counts[row]);
+      }
+    return gathered;
+  }
+
+private:
+  const HostBatch &batch;
+  int64_t heads;
+  GatheredTokens rows;
+};
+
 } // namespace
 
 llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant) {
@@ -110,6 +146,11 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, const CpuKernel &compiled) {
         outcome.kept.data(), DType::U8, {batch.queryHeads, batch.queryTokens(), batch.longestKv()});
   }
 
+  std::optional<GatheredRows> gathered;
+  if (std::optional<HeadAxis> heads = kernel.launchPlan().signature.compactHeads;
+      heads && job.wantGathered)
+    gathered.emplace(batch, *heads).addTo(operands);
+
   Expected<BatchShape> shape = BatchShape::of(operands.cuSeqlensQ, operands.kvLens);
   if (!shape)
     return failureOf(shape.status());
@@ -134,12 +175,15 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, const CpuKernel &compiled) {
     outcome.keptPairs = statistics.pairs_kept;
     outcome.restEntries = statistics.rest_entries;
     outcome.tiles = {statistics.tiles_visited, statistics.tiles_masked};
-    // The attention is the last kernel; what comes before decides what it visits.
+    // The attention is the last kernel; what comes before decides what it visits or what is
+    // gathered.
     attention.push_back(kernelSeconds.back());
     selection.push_back(std::accumulate(kernelSeconds.begin(), kernelSeconds.end() - 1, 0.0));
   }
   for (const skim_statistics &head : heads)
     outcome.keptPairsOfHeads.push_back(head.pairs_kept);
+  if (gathered)
+    outcome.gathered = gathered->forQueryHeads();
   outcome.selectionSeconds = median(selection);
   outcome.attentionSeconds = median(attention);
   return outcome;

@@ -112,6 +112,17 @@ llvm::Error check(const Job &job, const Pattern &pattern, Variant variant) {
   return llvm::Error::success();
 }
 
+GatheredTokens gatheredTokens(const HostBatch &batch, const reference::Result &result) {
+  GatheredTokens gathered;
+  for (const auto &heads : result.compacted)
+    for (const std::vector<int64_t> &positions : heads) {
+      gathered.positions.insert(gathered.positions.end(), positions.begin(), positions.end());
+      gathered.counts.push_back(static_cast<int32_t>(positions.size()));
+      gathered.positions.resize(gathered.counts.size() * batch.longestKv(), -1);
+    }
+  return gathered;
+}
+
 } // namespace
 
 llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant) {
@@ -164,6 +175,8 @@ llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant) {
                                         outcome.keptPairsOfHeads.end(), int64_t(0));
     if (job.wantKept)
       outcome.kept = std::move(result.kept);
+    if (job.wantGathered && !result.compacted.empty())
+      outcome.gathered = gatheredTokens(job.batch, result);
     if (result.indexOutOfRange)
       outcome.problem = result.outOfRange;
     else if (result.unlistedLabel)

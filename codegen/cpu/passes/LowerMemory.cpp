@@ -4,6 +4,7 @@
 #include "codegen/cpu/Items.h"
 #include "codegen/cpu/Layout.h"
 #include "codegen/cpu/QueryTile.h"
+#include "codegen/cpu/RegionEvaluator.h"
 #include "codegen/cpu/RowAccess.h"
 #include "codegen/cpu/TargetPass.h"
 
@@ -185,13 +186,73 @@ static LogicalResult lower(tile::FinishOp op, const Target &target) {
   return success();
 }
 
+/// The item's row of a result that a launch may ask for.
+struct WantedRow {
+  Value wanted;
+  Value address;
+};
+static WantedRow wantedRow(Code &code, tile::ItemRecordOp item, Argument data,
+                           Argument requestStride, Argument headStride) {
+  Value arguments = item.getArguments();
+  Value pointer = loadArgument(code, arguments, data);
+  Value request = code.mul(item.getRequest(), loadArgument(code, arguments, requestStride));
+  Value head = code.mul(headOf(code, item, kernelInfo(item).items.getHead()),
+                        loadArgument(code, arguments, headStride));
+  return {code.notNull(pointer),
+          code.offset(pointer, code.mul(code.add(request, head), code.index(4)))};
+}
+
+static LogicalResult lower(tile::StorePositionsOp op, const Target &) {
+  Code code = Code::before(op);
+  FailureOr<tile::ItemRecordOp> item = itemRecord(op, op.getItem());
+  if (failed(item))
+    return failure();
+  WantedRow positions =
+      wantedRow(code, *item, Argument::CompactPositions, Argument::CompactPositionsRequestStride,
+                Argument::CompactPositionsHeadStride);
+  WantedRow counts =
+      wantedRow(code, *item, Argument::CompactCounts, Argument::CompactCountsRequestStride,
+                Argument::CompactCountsHeadStride);
+  auto keyCell = static_cast<int64_t>(op.getKeyCell());
+  Value first = basePosition(code, *item), end = item->getKvLen();
+  Value cells = code.select(code.logicalOr(positions.wanted, counts.wanted),
+                            code.ceilDiv(end, keyCell), code.index(0));
+  auto asI32 = [&](Value value) {
+    return arith::IndexCastOp::create(code, code.getI32Type(), value);
+  };
+  LogicalResult result = success();
+  Code::Values count = code.loop(
+      code.index(0), cells, 1, code.index(0), [&](Value cell, ValueRange carried) -> Code::Values {
+        Value key = code.mul(cell, code.index(keyCell));
+        Code::Values holds;
+        result = RegionEvaluator(code, 1).evaluate(op.getBody(), {first, key}, holds);
+        if (failed(result))
+          return Code::Values(carried);
+        Value keys = code.select(holds.front(), code.min(code.index(keyCell), code.sub(end, key)),
+                                 code.index(0));
+        code.ifThen(positions.wanted, [&] {
+          code.loop(code.index(0), keys, 1, [&](Value i) {
+            Value entry = code.mul(code.add(carried[0], i), code.index(4));
+            code.store(asI32(code.add(key, i)), code.offset(positions.address, entry));
+          });
+        });
+        return {code.add(carried[0], keys)};
+      });
+  if (failed(result))
+    return failure();
+  code.ifThen(counts.wanted, [&] { code.store(asI32(count[0]), counts.address); });
+  op.erase();
+  return success();
+}
+
 namespace {
 
 struct LowerMemoryPass : skim::cpu::impl::LowerMemoryBase<LowerMemoryPass> {
   using LowerMemoryBase::LowerMemoryBase;
 
   void runOnOperation() override {
-    if (failed(lowerOperations<tile::LoadQueriesOp, tile::IssueLoadOp, tile::FinishOp>(
+    if (failed(lowerOperations<tile::LoadQueriesOp, tile::IssueLoadOp, tile::FinishOp,
+                               tile::StorePositionsOp>(
             *this, getOperation(), target,
             [](auto op, const Target &cpu) { return lower(op, cpu); })))
       signalPassFailure();

@@ -78,10 +78,10 @@ public:
   /// thread runs on no more. Fails when a size overflows.
   Expected<Plan> plan(const BatchShape &shape, int64_t workers = 0) const;
 
-  /// Checks all arguments, then computes `out` and, where given, `lse`. Nothing is written when an
-  /// argument is refused. Allocates nothing on success. `DataOutOfRange` comes after a
-  /// finished run, with all results written. A row without any kept key gives output 0
-  /// and log-sum-exp -inf. `workspace` needs no initial contents and keeps none.
+  /// Checks all arguments, then computes `out` and the other results that are given. Nothing is
+  /// written when an argument is refused. Allocates nothing on success. `DataOutOfRange` comes
+  /// after a finished run, with all results written. A row without any kept key gives output 0 and
+  /// log-sum-exp -inf. `workspace` needs no initial contents and keeps none.
   Status run(const Plan &plan, const Operands &operands, const Parameters &parameters,
              std::span<std::byte> workspace, const RunOptions &options = {}) const;
 

@@ -51,6 +51,16 @@ struct Operands {
   TensorView lse =
       {}; ///< result, optional: f32[query_heads, tokens], natural logarithm, any strides
 
+  /// Result, optional: what the pattern's `compact` gathers. i32[requests, heads, capacity], the
+  /// last axis dense, with a capacity of at least the largest kv_len: the positions of the keys in
+  /// ascending order, then -1 up to the capacity. `heads` is 1, the number of KV heads or that of
+  /// query heads, as the launch plan says (`Signature::compactHeads`); `gatherTokens` takes them.
+  /// Refused where the pattern has no `compact`.
+  TensorView compactPositions = {};
+  /// Result, optional: i32[requests, heads], any strides: how many positions there are, 0 for a
+  /// request without rows.
+  TensorView compactCounts = {};
+
   std::vector<NamedTensor> inputs = {};
 
   /// Multiplies the products of queries and keys. Default 1 / sqrt(head_dim).

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SKIM_ABI_VERSION 2u
+#define SKIM_ABI_VERSION 3u
 
 /* Rows of one operand: element (token, head, i) lies at
  * data + (token * token_stride + head * head_stride + i) elements. */
@@ -115,6 +115,16 @@ typedef struct skim_kernel_args {
   uint8_t *kept;
   int64_t kept_row_stride;
   int64_t kept_head_stride;
+
+  /* Positions of the keys that the pattern gathers, [requests][heads][keys] with keys side by side,
+   * and how many there are, [requests][heads]; the heads are those of the launch plan. Either may
+   * be null. The caller has filled the positions with -1 and the counts with 0. */
+  int32_t *compact_positions;
+  int64_t compact_positions_request_stride;
+  int64_t compact_positions_head_stride;
+  int32_t *compact_counts;
+  int64_t compact_counts_request_stride;
+  int64_t compact_counts_head_stride;
 } skim_kernel_args;
 
 /* A kernel on the CPU: runs items[first] to items[first + count - 1]. The statistics of

@@ -60,3 +60,28 @@ func.func @pooled(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %masked
   %keys, %kt = tile.issue_load keys %visit : !tile.shared<64x32xf32>
   return
 }
+
+// Positions of the existing keys of cells that hold, and how many: each where the launch asks for it.
+// CHECK-LABEL: func.func @positions
+// CHECK-SAME:    %[[ARGS:[^:]*]]: !llvm.ptr
+func.func @positions(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %length: index) attributes {
+    tile.problem = #problem, tile.schedule = #tile.schedule<rows = 1, keys = 1>, tile.items = #tile.items<head = kv, axis = none>} {
+  %item = tile.item_record arguments(%args : !llvm.ptr) request(%i) head(%i) kv_head(%i) layer(%i) tile(%i)
+      lengths(%i, %length) rows(%i, %i) of 0 keys(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
+  // CHECK-COUNT-2: llvm.icmp "eq" %{{.*}}, %{{.*}} : !llvm.ptr
+  // CHECK: %[[CELLS:.*]] = arith.select
+  // CHECK: %[[COUNT:.*]] = scf.for %{{.*}} to %[[CELLS]] step %{{.*}} iter_args
+  // CHECK:   scf.if
+  // CHECK:     scf.for
+  // CHECK:       llvm.store %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr
+  // CHECK:   scf.yield
+  // CHECK: scf.if
+  // CHECK:   %[[N:.*]] = arith.index_cast %[[COUNT]] : index to i32
+  // CHECK:   llvm.store %[[N]], %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr
+  tile.store_positions of %item cells 16 where {
+  ^bb0(%q: index, %k: index):
+    %b = tile.contains affine_set<(q, k) : (k mod 32 - 16 >= 0)>(%q, %k) : i1
+    tile.yield %b : i1
+  }
+  return
+}
