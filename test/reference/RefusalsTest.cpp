@@ -74,7 +74,10 @@ TEST(ReferenceRefusals, PatternsThatGrowWithoutBoundEndInAnError) {
   std::string calls = "pattern p0 { keep k < 1 }";
   for (int i = 1; i < 40; ++i) {
     std::string part = "p" + std::to_string(i - 1) + "()";
-    calls.append("pattern p" + std::to_string(i)).append(" { keep " + part + " or " + part + " }");
+    for (const std::string &piece :
+         {std::string("pattern p"), std::to_string(i), std::string(" { keep "), part,
+          std::string(" or "), part, std::string(" }")})
+      calls += piece;
   }
   EXPECT_THAT(fail(calls, problem).message, HasSubstr("too large"));
 
