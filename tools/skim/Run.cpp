@@ -5,6 +5,7 @@
 #include "tools/skim/Subcommands.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -194,6 +195,11 @@ llvm::Error runPattern(const Options &options) {
     return wrongUsage("expected --qkv FILE, the queries, keys and values to run on");
   if (options.has(OPT_save_kept) && !options.has(OPT_out))
     return wrongUsage("--save-kept adds to the file of --out; expected --out FILE");
+  for (OptionId input : {OPT_qkv, OPT_inputs})
+    if (options.has(OPT_out) && options.has(input) &&
+        llvm::sys::fs::equivalent(options.text(OPT_out), options.text(input)))
+      return wrongUsage("--out: expected a file other than the input '" + options.text(input) +
+                        "', which would be lost");
   llvm::Expected<int64_t> threads = options.number(OPT_threads, 0, 1, 4096);
   if (!threads)
     return threads.takeError();
