@@ -119,8 +119,9 @@ void KernelCounter::rememberUncounted(Operation *op) {
 
 void KernelCounter::countHeads(tile::ForEachHeadOp loop, const Item &item, double times) {
   int64_t group = problem.getQueryHeads() / problem.getKvHeads();
-  bool ofGroup = loop.getHeads() == tile::HeadGroup::Group &&
-                 program.getItems().getHead() != tile::HeadKind::None;
+  bool ofOneHead = loop->getParentOfType<tile::ForEachHeadOp>() ||
+                   program.getItems().getHead() != tile::HeadKind::None;
+  bool ofGroup = loop.getHeads() == tile::HeadGroup::Group && ofOneHead;
   bool ofKvHeads = loop.getHeads() == tile::HeadGroup::KvHeads;
   int64_t heads = ofGroup ? group : ofKvHeads ? problem.getKvHeads() : problem.getQueryHeads();
   int64_t first = ofGroup ? item.head / group * group : 0;

@@ -64,7 +64,7 @@ std::optional<ItemShape> skim::tile::itemShape(Value item) {
   if (auto heads = dyn_cast_or_null<ForEachHeadOp>(loop)) {
     std::optional<ItemShape> shape = itemShape(heads.getItem());
     if (shape)
-      shape->head = HeadKind::Query;
+      shape->head = heads.getHeads() == HeadGroup::KvHeads ? HeadKind::Kv : HeadKind::Query;
     return shape;
   }
   if (auto tiles = dyn_cast_or_null<ForEachRowTileOp>(loop)) {

@@ -64,6 +64,14 @@ TEST(ScoredFaults, K10HeadsOfOneGroupSelectForThemselves) {
         << shape.heads << " heads over " << shape.kvHeads << ", dimension " << shape.dim;
 }
 
+TEST(ScoredFaults, K10GroupsThatAreJoinedFurtherHaveTheirOwnHeads) {
+  const char *program =
+      "pattern p {\n"
+      "  let energy = sum(dot(Q, mean(K, 16)), into: q / 2, over: group)\n"
+      "  keep top_k(mean(energy, over: (q / 2, heads)), 2) or top_k(max(energy, over: heads), 1) }";
+  EXPECT_EQ(checkScored(makeCase(program, {{70, 90}, {17, 245}}, {.heads = 12, .kvHeads = 3})), "");
+}
+
 TEST(ScoredFaults, K11StridedOperandsGiveTheSameTwice) {
   for (const char *program : kAll) {
     Case c = grouped(program);

@@ -29,7 +29,14 @@ static LogicalResult inlineBody(Code &code, Operation *op, tile::ItemRecordOp pa
   return evaluateItemScalars(*block);
 }
 
-static LogicalResult lower(tile::ForEachHeadOp op) {
+/// Whether the item of `op` has a head of its own: its program's items have one, or it is that of a
+/// loop around.
+static bool isOfOneHead(tile::ForEachHeadOp op) {
+  return op->getParentOfType<tile::ForEachHeadOp>() ||
+         kernelInfo(op).items.getHead() != tile::HeadKind::None;
+}
+
+static LogicalResult lower(tile::ForEachHeadOp op, bool ofOneHead) {
   FailureOr<tile::ItemRecordOp> item = itemRecord(op, op.getItem());
   if (failed(item))
     return failure();
@@ -38,7 +45,7 @@ static LogicalResult lower(tile::ForEachHeadOp op) {
   int64_t heads = info.problem.getQueryHeads(), group = heads / info.problem.getKvHeads();
   bool ofKvHeads = op.getHeads() == tile::HeadGroup::KvHeads;
   Value first = code.index(0), end = code.index(ofKvHeads ? info.problem.getKvHeads() : heads);
-  if (op.getHeads() == tile::HeadGroup::Group && info.items.getHead() != tile::HeadKind::None) {
+  if (op.getHeads() == tile::HeadGroup::Group && ofOneHead) {
     first = code.mul(item->getKvHead(), code.index(group));
     end = code.add(first, code.index(group));
   }
@@ -87,13 +94,17 @@ struct LowerItemsPass : skim::cpu::impl::LowerItemsBase<LowerItemsPass> {
   void runOnOperation() override {
     // Outer loops first: the inner ones run over parts of theirs.
     SmallVector<Operation *> loops;
+    DenseSet<Operation *> ofOneHead;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<tile::ForEachHeadOp, tile::ForEachRowTileOp>(op))
         loops.push_back(op);
+      if (auto heads = dyn_cast<tile::ForEachHeadOp>(op); heads && isOfOneHead(heads))
+        ofOneHead.insert(op);
     });
     for (Operation *op : loops) {
       auto heads = dyn_cast<tile::ForEachHeadOp>(op);
-      if (failed(heads ? lower(heads) : lower(cast<tile::ForEachRowTileOp>(op))))
+      if (failed(heads ? lower(heads, ofOneHead.contains(op))
+                       : lower(cast<tile::ForEachRowTileOp>(op))))
         return signalPassFailure();
     }
   }

@@ -60,3 +60,40 @@ tile.program @all attributes {problem = #problem, schedule = #tile.schedule<rows
     }
   }
 }
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 32, value_dim = 32, operand = f32, out = f32>
+
+// The query heads of each KV head, though the program's items have no head.
+// CHECK-LABEL: func.func @group_of_each
+tile.program @group_of_each attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = none, axis = none>} {
+  tile.for_each_work_item %item {
+    // CHECK: scf.for %[[KV:.*]] = %c0 to %c2 step %c1
+    // CHECK: tile.reduce_panel
+    // CHECK: %[[FIRST:.*]] = arith.muli %[[KV]], %c2
+    // CHECK: %[[END:.*]] = arith.addi %[[FIRST]], %c2
+    // CHECK: scf.for %[[HEAD:.*]] = %[[FIRST]] to %[[END]] step %c1
+    // CHECK: tile.item_record {{.*}} head(%[[HEAD]])
+    tile.reduce_cells sum of %item to buffer 0 (head = none) cells (0, 64) accumulators 1 {
+      tile.for_each_head %kv of %item kv_heads {
+        tile.for_each_row_tile %rows of %kv rows 64 {
+          %sums = tile.reduce_panel sum of %rows scratch 2 accumulators 3 : !tile.panel<rows = 1, query = 64, key = 64, f32> {
+            tile.for_each_head %head of %rows {
+              tile.contribute of %head cells (1, 64) where {
+              ^bb0(%q: index, %k: index):
+                %x = arith.constant 1.0 : f32
+                tile.yield %x : f32
+              }
+            }
+          }
+          tile.contribute of %rows cells (64, 64) where {
+          ^bb0(%q: index, %k: index):
+            %x = tile.panel_value %sums (%q, %k) : !tile.panel<rows = 1, query = 64, key = 64, f32> -> f32
+            tile.yield %x : f32
+          }
+        }
+      }
+    }
+  }
+}
