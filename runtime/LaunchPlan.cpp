@@ -99,6 +99,35 @@ Status verifyInput(const std::string &field, const InputDescription &input,
   return Status::ok();
 }
 
+Status verifyCuda(const std::string &field, const CudaLaunch &launch, const Signature &signature) {
+  struct Bound {
+    const char *name;
+    int64_t value, least, most;
+  };
+  const int64_t leastBox = launch.tensorMaps ? 1 : 0;
+  const int64_t mostBox = launch.tensorMaps ? 256 : 0;
+  const Bound bounds[] = {
+      {"threads", launch.threads, 1, 1024},
+      {"shared_bytes", launch.sharedBytes, 0, int64_t{1} << 20},
+      {"blocks_per_multiprocessor", launch.blocksPerMultiprocessor, 1, 64},
+      {"rows_per_tile", launch.rowsPerTile, leastBox, mostBox},
+      {"keys_per_tile", launch.keysPerTile, leastBox, mostBox},
+  };
+  for (const Bound &bound : bounds)
+    if (bound.value < bound.least || bound.value > bound.most)
+      return invalid(field + "." + bound.name,
+                     std::to_string(bound.least) + " to " + std::to_string(bound.most),
+                     std::to_string(bound.value));
+  if (!launch.tensorMaps)
+    return Status::ok();
+  if (dtypeSize(signature.operand) != 2)
+    return invalid(field + ".tensor_maps", "false for operands that are not of 16 bits", "true");
+  if (signature.headDim % 64 != 0 || signature.valueDim % 64 != 0)
+    return invalid(field + ".tensor_maps", "false for dimensions that are no multiples of 64",
+                   "true");
+  return Status::ok();
+}
+
 Status verifyExpr(const std::string &field, const ShapeExpr &expr, int depth) {
   const bool leaf = expr.kind == ShapeExpr::Kind::Constant || expr.kind == ShapeExpr::Kind::Symbol;
   if (depth > kMaxDepth)
@@ -172,10 +201,16 @@ Status verify(const LaunchPlan &plan) {
       if (Status status = verifyExpr(at("buffers", i) + ".extents", extent, 0); !status)
         return status;
   }
-  for (size_t i = 0; i < plan.kernels.size(); ++i)
-    if (Status status = checkCount(at("kernels", i) + ".tile_size", plan.kernels[i].tileSize, 1);
+  for (size_t i = 0; i < plan.kernels.size(); ++i) {
+    const KernelDescription &kernel = plan.kernels[i];
+    if (Status status = checkCount(at("kernels", i) + ".tile_size", kernel.tileSize, 1); !status)
+      return status;
+    if (!kernel.cuda)
+      continue;
+    if (Status status = verifyCuda(at("kernels", i) + ".cuda", *kernel.cuda, plan.signature);
         !status)
       return status;
+  }
   return Status::ok();
 }
 

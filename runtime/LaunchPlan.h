@@ -106,6 +106,20 @@ struct BufferDescription {
 /// (tile is 0).
 enum class ItemAxis : uint8_t { None, Queries, Keys };
 
+/// How a kernel is launched on a CUDA device. Boxes are those of the tensor maps, which hold q, k
+/// and v as panels of 64 columns with the 128-byte swizzle.
+struct CudaLaunch {
+  int64_t threads = 128;               ///< of a block
+  int64_t sharedBytes = 0;             ///< dynamic shared memory of a block
+  int64_t blocksPerMultiprocessor = 1; ///< blocks of the grid for each multiprocessor
+  /// The kernel copies through tensor maps: operands of 16 bits, dimensions a multiple of 64.
+  bool tensorMaps = false;
+  int64_t rowsPerTile = 0; ///< box of q; 0 without tensor maps
+  int64_t keysPerTile = 0; ///< box of k and v; 0 without tensor maps
+
+  bool operator==(const CudaLaunch &) const = default;
+};
+
 /// A kernel runs once for each work item. Requests without query rows have none. An axis of queries
 /// has the absolute tiles that the request's rows touch (all rows, also those at negative
 /// positions); an axis of keys has the ceil(kv_len / tileSize) blocks of keys.
@@ -114,6 +128,8 @@ struct KernelDescription {
   HeadAxis head = HeadAxis::QueryHead;
   ItemAxis axis = ItemAxis::Queries;
   int64_t tileSize = 1;
+  /// Set in plans for CUDA devices.
+  std::optional<CudaLaunch> cuda = {};
 
   bool operator==(const KernelDescription &) const = default;
 };

@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char *kFormat = "skim launch plan";
-constexpr int64_t kVersion = 3;
+constexpr int64_t kVersion = 4;
 constexpr int kMaxDepth = 64;
 
 // Enumerations and their names.
@@ -103,11 +103,21 @@ Json write(const BufferDescription &buffer) {
           {"per_worker", buffer.perWorker}};
 }
 
+Json write(const CudaLaunch &launch) {
+  return {{"threads", launch.threads},
+          {"shared_bytes", launch.sharedBytes},
+          {"blocks_per_multiprocessor", launch.blocksPerMultiprocessor},
+          {"tensor_maps", launch.tensorMaps},
+          {"rows_per_tile", launch.rowsPerTile},
+          {"keys_per_tile", launch.keysPerTile}};
+}
+
 Json write(const KernelDescription &kernel) {
   return {{"symbol", kernel.symbol},
           {"head", nameOf(kHeadAxes, kernel.head)},
           {"axis", nameOf(kItemAxes, kernel.axis)},
-          {"tile_size", kernel.tileSize}};
+          {"tile_size", kernel.tileSize},
+          {"cuda", kernel.cuda ? write(*kernel.cuda) : Json(nullptr)}};
 }
 
 template <typename T> Json writeList(const std::vector<T> &list) {
@@ -235,9 +245,15 @@ public:
            value.cellElements, "extents", value.extents, "zeroed", value.zeroed, "per_worker",
            value.perWorker);
   }
+  void read(const std::string &path, const Json &json, CudaLaunch &value) {
+    object(path, json, "threads", value.threads, "shared_bytes", value.sharedBytes,
+           "blocks_per_multiprocessor", value.blocksPerMultiprocessor, "tensor_maps",
+           value.tensorMaps, "rows_per_tile", value.rowsPerTile, "keys_per_tile",
+           value.keysPerTile);
+  }
   void read(const std::string &path, const Json &json, KernelDescription &value) {
     object(path, json, "symbol", value.symbol, "head", value.head, "axis", value.axis, "tile_size",
-           value.tileSize);
+           value.tileSize, "cuda", value.cuda);
   }
   void read(const std::string &path, const Json &json, LaunchPlan &value) {
     std::string format;

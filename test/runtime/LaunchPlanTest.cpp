@@ -38,7 +38,8 @@ LaunchPlan fullPlan() {
       {"scores", DType::F64, 1, {1, 1, blocks, 64}, false, true}};
   plan.kernels = {{"pool_keys", HeadAxis::KvHead, ItemAxis::Keys, 64},
                   {"select", HeadAxis::None, ItemAxis::None, 1},
-                  {"attention", HeadAxis::QueryHead, ItemAxis::Queries, 64}};
+                  {"attention", HeadAxis::QueryHead, ItemAxis::Queries, 64,
+                   CudaLaunch{384, 200000, 1, true, 128, 64}}};
   plan.allowedLayers = {0, 1, -5};
   return plan;
 }
@@ -145,7 +146,20 @@ INSTANTIATE_TEST_SUITE_P(
                       },
                       "buffers[0].extents: expected at most 64 nested operations but got more"},
         Contradiction{"tileSize", [](LaunchPlan &p) { p.kernels[2].tileSize = 0; },
-                      "kernels[2].tile_size: expected 1 to 2^31 - 1 but got 0"}),
+                      "kernels[2].tile_size: expected 1 to 2^31 - 1 but got 0"},
+        Contradiction{"threads", [](LaunchPlan &p) { p.kernels[2].cuda->threads = 2048; },
+                      "kernels[2].cuda.threads: expected 1 to 1024 but got 2048"},
+        Contradiction{"box", [](LaunchPlan &p) { p.kernels[2].cuda->keysPerTile = 512; },
+                      "kernels[2].cuda.keys_per_tile: expected 1 to 256 but got 512"},
+        Contradiction{"boxWithoutMaps",
+                      [](LaunchPlan &p) { p.kernels[2].cuda->tensorMaps = false; },
+                      "kernels[2].cuda.rows_per_tile: expected 0 to 0 but got 128"},
+        Contradiction{"mapsOfF32", [](LaunchPlan &p) { p.signature.operand = DType::F32; },
+                      "kernels[2].cuda.tensor_maps: expected false for operands that are not of 16 "
+                      "bits but got true"},
+        Contradiction{"mapsOfOddDim", [](LaunchPlan &p) { p.signature.headDim = 80; },
+                      "kernels[2].cuda.tensor_maps: expected false for dimensions that are no "
+                      "multiples of 64 but got true"}),
     [](const auto &info) { return info.param.name; });
 
 TEST(LaunchPlan, refusesMalformedTrees) {
@@ -181,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"syntax", "{", "{{", "expected JSON but got text that is not"},
         Damage{"format", "skim launch plan", "other",
                "format: expected \"skim launch plan\" but got \"other\""},
-        Damage{"version", "\"version\": 3", "\"version\": 2", "version: expected 3 but got 2"},
+        Damage{"version", "\"version\": 4", "\"version\": 3", "version: expected 4 but got 3"},
         Damage{"integer", "\"head_dim\": 128", "\"head_dim\": 1.5",
                "signature.head_dim: expected an integer but got 1.5"},
         Damage{"tooLarge", "\"head_dim\": 128", "\"head_dim\": 18446744073709551615",
