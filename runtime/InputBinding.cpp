@@ -33,7 +33,7 @@ struct InputShape {
 };
 
 InputShape inputShape(const InputDescription &input, const Signature &signature,
-                      const BatchLengths &lengths) {
+                      const LengthBounds &bounds) {
   InputShape shape;
   if (input.head != HeadAxis::None)
     shape.head = input.head == HeadAxis::KvHead ? signature.kvHeads : signature.queryHeads;
@@ -45,6 +45,9 @@ InputShape inputShape(const InputDescription &input, const Signature &signature,
     shape.key = input.weightRows;
     return shape;
   }
+  if (!bounds.lengths)
+    return shape;
+  const BatchLengths &lengths = *bounds.lengths;
   for (int64_t request = 0; request < lengths.requests; ++request) {
     if (lengths.queryLength(request) == 0)
       continue;
@@ -91,15 +94,15 @@ TensorAxes tensorAxes(const InputDescription &input, const InputShape &shape, in
 }
 
 Status bindInput(const InputDescription &input, const Signature &signature,
-                 const TensorView &tensor, const BatchLengths &lengths, skim_buffer &slot) {
+                 const TensorView &tensor, const LengthBounds &bounds, skim_buffer &slot) {
   const ArgumentName name{"input", input.name};
-  const InputShape shape = inputShape(input, signature, lengths);
-  const TensorAxes full = tensorAxes(input, shape, lengths.requests, true);
+  const InputShape shape = inputShape(input, signature, bounds);
+  const TensorAxes full = tensorAxes(input, shape, bounds.requests, true);
   // A weight belongs to the model, not to a request.
   const bool leftOut =
       input.weightRows > 0 ||
-      (lengths.requests <= 1 && tensor.rank == static_cast<int64_t>(full.count) - 1);
-  const TensorAxes axes = leftOut ? tensorAxes(input, shape, lengths.requests, false) : full;
+      (bounds.requests <= 1 && tensor.rank == static_cast<int64_t>(full.count) - 1);
+  const TensorAxes axes = leftOut ? tensorAxes(input, shape, bounds.requests, false) : full;
   const bool isVector = input.element == InputElement::Vector;
   if (Status status = checkTensor(name, tensor, elementType(input.element),
                                   std::span(axes.rules).first(axes.count),
@@ -137,7 +140,7 @@ void bindCapacity(const skim_buffer &list, skim_buffer &counts, int32_t &capacit
 } // namespace
 
 Status bindInputs(const LaunchPlan &plan, std::span<const NamedTensor> inputs,
-                  const BatchLengths &lengths, skim_buffer *slots, int32_t *capacities) {
+                  const LengthBounds &bounds, skim_buffer *slots, int32_t *capacities) {
   for (const NamedTensor &given : inputs)
     if (std::none_of(plan.inputs.begin(), plan.inputs.end(),
                      [&](const auto &input) { return input.name == given.name; }))
@@ -158,7 +161,7 @@ Status bindInputs(const LaunchPlan &plan, std::span<const NamedTensor> inputs,
       continue;
     }
     if (Status status =
-            bindInput(input, plan.signature, tensor ? *tensor : TensorView(), lengths, slots[slot]);
+            bindInput(input, plan.signature, tensor ? *tensor : TensorView(), bounds, slots[slot]);
         !status)
       return status;
   }

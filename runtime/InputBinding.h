@@ -3,7 +3,7 @@
 #define SKIM_RUNTIME_INPUTBINDING_H
 
 #include "runtime/LaunchPlan.h"
-#include "runtime/WorkItems.h"
+#include "runtime/OperandBinding.h"
 
 #include <skim/Operands.h>
 #include <skim/Status.h>
@@ -13,11 +13,11 @@
 
 namespace skim {
 
-/// Checks `inputs` against the plan and the lengths, and writes each slot. `capacities` has an
+/// Checks `inputs` against the plan and the bounds, and writes each slot. `capacities` has an
 /// entry a slot, which stands in for list counts that were not given. Allocates nothing unless it
 /// fails.
 Status bindInputs(const LaunchPlan &plan, std::span<const NamedTensor> inputs,
-                  const BatchLengths &lengths, skim_buffer *slots, int32_t *capacities);
+                  const LengthBounds &bounds, skim_buffer *slots, int32_t *capacities);
 
 } // namespace skim
 

@@ -225,10 +225,10 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
   if (!lengths)
     return lengths.status();
 
+  const LengthBounds bounds = boundsOf(*lengths);
   skim_kernel_args args = {};
   args.abi_version = SKIM_ABI_VERSION;
-  if (Status status = bindOperands(plan_->signature, operands, options.kept, *lengths, args);
-      !status)
+  if (Status status = bindOperands(plan_->signature, operands, options.kept, bounds, args); !status)
     return status;
   const std::span<std::byte> used =
       workspaceMemory.first(static_cast<size_t>(plan.workspaceBytes()));
@@ -243,7 +243,7 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
       !status)
     return status;
   auto *inputSlots = workspace.at<skim_buffer>(layout.inputs);
-  if (Status status = bindInputs(*plan_, operands.inputs, *lengths, inputSlots,
+  if (Status status = bindInputs(*plan_, operands.inputs, bounds, inputSlots,
                                  workspace.at<int32_t>(layout.capacities));
       !status)
     return status;

@@ -35,19 +35,24 @@ Status checkRequestLength(std::string_view name, const char *what, int64_t reque
 }
 
 /// Contiguous keys and values: cu_seqlens_kv has room for every request's keys.
-Status bindSequences(const Operands &operands, const BatchLengths &lengths, int64_t kvTokens,
+Status bindSequences(const Operands &operands, const LengthBounds &bounds, int64_t kvTokens,
                      skim_kernel_args &args) {
   if (Status status =
           checkNothing("block_table", operands.blockTable, "keys and values are contiguous");
       !status)
     return status;
-  const AxisRule entries[] = {{"requests + 1", lengths.requests + 1}};
+  const AxisRule entries[] = {{"requests + 1", bounds.requests + 1}};
   const ArgumentName name = argument("cu_seqlens_kv");
   if (Status status =
           checkTensor(name, operands.cuSeqlensKv, DType::I32, entries, StrideRule::LastDense);
       !status)
     return status;
   const auto *starts = static_cast<const int32_t *>(operands.cuSeqlensKv.data);
+  args.cu_seqlens_kv = starts;
+  args.page_size = 0;
+  if (!bounds.lengths)
+    return Status::ok();
+  const BatchLengths &lengths = *bounds.lengths;
   if (Status status = checkCumulativeLengths(name, starts, lengths.requests); !status)
     return status;
   if (starts[lengths.requests] > kvTokens)
@@ -61,19 +66,17 @@ Status bindSequences(const Operands &operands, const BatchLengths &lengths, int6
                                 " keys of request " + std::to_string(request) + " (kv_lens)",
                             std::to_string(room));
   }
-  args.cu_seqlens_kv = starts;
-  args.page_size = 0;
   return Status::ok();
 }
 
 /// Paged keys and values: every page that a request reads is in the table and in the cache.
-Status bindPages(const Operands &operands, const BatchLengths &lengths, int64_t pages,
+Status bindPages(const Operands &operands, const LengthBounds &bounds, int64_t pages,
                  int64_t pageSize, skim_kernel_args &args) {
   if (Status status =
           checkNothing("cu_seqlens_kv", operands.cuSeqlensKv, "keys and values are paged");
       !status)
     return status;
-  const AxisRule rows[] = {{"requests", lengths.requests}, {"max pages"}};
+  const AxisRule rows[] = {{"requests", bounds.requests}, {"max pages"}};
   const ArgumentName name = argument("block_table");
   if (Status status =
           checkTensor(name, operands.blockTable, DType::I32, rows, StrideRule::LastDense);
@@ -81,6 +84,12 @@ Status bindPages(const Operands &operands, const BatchLengths &lengths, int64_t 
     return status;
   const auto *table = static_cast<const int32_t *>(operands.blockTable.data);
   const int64_t rowStride = operands.blockTable.strides[0];
+  args.block_table = table;
+  args.block_table_stride = rowStride;
+  args.page_size = pageSize;
+  if (!bounds.lengths)
+    return Status::ok();
+  const BatchLengths &lengths = *bounds.lengths;
   for (int64_t request = 0; request < lengths.requests; ++request) {
     const int64_t needed = keyBlocks(lengths, request, pageSize).count;
     if (needed > operands.blockTable.shape[1])
@@ -98,9 +107,6 @@ Status bindPages(const Operands &operands, const BatchLengths &lengths, int64_t 
                               std::to_string(page));
     }
   }
-  args.block_table = table;
-  args.block_table_stride = rowStride;
-  args.page_size = pageSize;
   return Status::ok();
 }
 
@@ -130,7 +136,7 @@ Status checkLayout(const Signature &signature, KvLayout layout) {
 }
 
 Status bindKeysAndValues(const Signature &signature, const Operands &operands,
-                         const BatchLengths &lengths, skim_kernel_args &args) {
+                         const LengthBounds &bounds, skim_kernel_args &args) {
   const KvLayout layout = operands.kvLayout;
   if (Status status = checkLayout(signature, layout); !status)
     return status;
@@ -162,11 +168,11 @@ Status bindKeysAndValues(const Signature &signature, const Operands &operands,
   args.key = pagesOf(operands.k, layout);
   args.value = pagesOf(operands.v, layout);
   if (layout == KvLayout::Contiguous)
-    return bindSequences(operands, lengths, operands.k.shape[0], args);
+    return bindSequences(operands, bounds, operands.k.shape[0], args);
   const int64_t pageSize = operands.k.shape[layout == KvLayout::PagedNhd ? 1 : 2];
   if (pageSize < 1)
     return expectedButGot(argument("k"), "a page size of at least 1", operands.k.describe());
-  return bindPages(operands, lengths, operands.k.shape[0], pageSize, args);
+  return bindPages(operands, bounds, operands.k.shape[0], pageSize, args);
 }
 
 int64_t headsOf(const Signature &signature, HeadAxis axis) {
@@ -181,8 +187,8 @@ int64_t headsOf(const Signature &signature, HeadAxis axis) {
   return 1;
 }
 
-Status bindCompact(const Signature &signature, const Operands &operands,
-                   const BatchLengths &lengths, skim_kernel_args &args) {
+Status bindCompact(const Signature &signature, const Operands &operands, const LengthBounds &bounds,
+                   skim_kernel_args &args) {
   const TensorView &positions = operands.compactPositions;
   const TensorView &counts = operands.compactCounts;
   if (!signature.compactHeads) {
@@ -191,9 +197,9 @@ Status bindCompact(const Signature &signature, const Operands &operands,
       return status;
     return checkNothing("compact_counts", counts, "the pattern has no compact");
   }
-  const AxisRule axes[] = {{"requests", lengths.requests},
+  const AxisRule axes[] = {{"requests", bounds.requests},
                            {"heads", headsOf(signature, *signature.compactHeads)},
-                           {"capacity", lengths.longestKv(), /*atLeast=*/true}};
+                           {"capacity", bounds.longestKv, /*atLeast=*/true}};
   if (positions.isPresent()) {
     const ArgumentName name = argument("compact_positions");
     if (Status status = checkTensor(name, positions, DType::I32, axes, StrideRule::LastDense);
@@ -221,7 +227,8 @@ Status bindCompact(const Signature &signature, const Operands &operands,
 }
 
 Status bindResults(const Signature &signature, const Operands &operands, const TensorView &kept,
-                   const BatchLengths &lengths, int64_t tokens, skim_kernel_args &args) {
+                   const LengthBounds &bounds, skim_kernel_args &args) {
+  const int64_t tokens = bounds.tokens;
   const AxisRule out[] = {{"tokens", tokens, /*atLeast=*/true},
                           {"query_heads", signature.queryHeads},
                           {"value_dim", signature.valueDim}};
@@ -246,7 +253,7 @@ Status bindResults(const Signature &signature, const Operands &operands, const T
     args.lse_head_stride = operands.lse.strides[0];
     args.lse_token_stride = operands.lse.strides[1];
   }
-  if (Status status = bindCompact(signature, operands, lengths, args); !status)
+  if (Status status = bindCompact(signature, operands, bounds, args); !status)
     return status;
 
   if (!kept.isPresent())
@@ -256,7 +263,7 @@ Status bindResults(const Signature &signature, const Operands &operands, const T
             "kept: the kernel was compiled without the code that writes the kept relation"};
   const AxisRule axes[] = {{"query_heads", signature.queryHeads},
                            {"tokens", tokens, /*atLeast=*/true},
-                           {"keys", lengths.longestKv(), /*atLeast=*/true}};
+                           {"keys", bounds.longestKv, /*atLeast=*/true}};
   if (Status status = checkTensor(argument("kept"), kept, DType::U8, axes, StrideRule::LastDense);
       !status)
     return status;
@@ -296,14 +303,35 @@ Expected<BatchLengths> bindLengths(const Operands &operands, const BatchShape &s
   return lengths;
 }
 
+LengthBounds boundsOf(const BatchLengths &lengths) {
+  return {lengths.requests, lengths.cuSeqlensQ[lengths.requests], lengths.longestKv(), &lengths};
+}
+
+Expected<LengthBounds> bindDeviceLengths(const Operands &operands, const BatchShape &shape) {
+  const AxisRule entries[] = {{"requests + 1", 1, /*atLeast=*/true}};
+  if (Status status = checkTensor(argument("cu_seqlens_q"), operands.cuSeqlensQ, DType::I32,
+                                  entries, StrideRule::LastDense);
+      !status)
+    return status;
+  const int64_t requests = operands.cuSeqlensQ.shape[0] - 1;
+  const AxisRule lengths[] = {{"requests", requests}};
+  if (Status status = checkTensor(argument("kv_lens"), operands.kvLens, DType::I32, lengths,
+                                  StrideRule::LastDense);
+      !status)
+    return status;
+  if (Status status = checkAtMost("cu_seqlens_q", "requests", requests, shape.requests); !status)
+    return status;
+  return LengthBounds{requests, 0, shape.maxKvLength, nullptr};
+}
+
 Status bindOperands(const Signature &signature, const Operands &operands, const TensorView &kept,
-                    const BatchLengths &lengths, skim_kernel_args &args) {
-  args.requests = lengths.requests;
+                    const LengthBounds &bounds, skim_kernel_args &args) {
+  args.requests = bounds.requests;
   args.query_heads = signature.queryHeads;
   args.kv_heads = signature.kvHeads;
   args.layer = operands.layer;
-  args.cu_seqlens_q = lengths.cuSeqlensQ;
-  args.kv_lens = lengths.kvLens;
+  args.cu_seqlens_q = static_cast<const int32_t *>(operands.cuSeqlensQ.data);
+  args.kv_lens = static_cast<const int32_t *>(operands.kvLens.data);
 
   const double scale =
       operands.softmaxScale.value_or(1 / std::sqrt(static_cast<double>(signature.headDim)));
@@ -311,8 +339,7 @@ Status bindOperands(const Signature &signature, const Operands &operands, const 
     return expectedButGot(argument("softmax_scale"), "a finite number", std::to_string(scale));
   args.softmax_scale = scale;
 
-  const int64_t tokens = lengths.cuSeqlensQ[lengths.requests];
-  const AxisRule query[] = {{"tokens", tokens, /*atLeast=*/true},
+  const AxisRule query[] = {{"tokens", bounds.tokens, /*atLeast=*/true},
                             {"query_heads", signature.queryHeads},
                             {"head_dim", signature.headDim}};
   if (Status status =
@@ -321,9 +348,9 @@ Status bindOperands(const Signature &signature, const Operands &operands, const 
     return status;
   args.query = {operands.q.data, operands.q.strides[0], operands.q.strides[1]};
 
-  if (Status status = bindKeysAndValues(signature, operands, lengths, args); !status)
+  if (Status status = bindKeysAndValues(signature, operands, bounds, args); !status)
     return status;
-  return bindResults(signature, operands, kept, lengths, tokens, args);
+  return bindResults(signature, operands, kept, bounds, args);
 }
 
 } // namespace skim

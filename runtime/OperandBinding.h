@@ -16,13 +16,26 @@
 
 namespace skim {
 
+/// What operands and inputs are checked against: the lengths where the host holds them, else what
+/// holds for all lengths that the plan's shape admits.
+struct LengthBounds {
+  int64_t requests = 0;
+  int64_t tokens = 0;    ///< rows that q, out and lse must have
+  int64_t longestKv = 0; ///< keys that results with an axis of keys must have room for
+  /// Null where the device alone holds the lengths: what depends on them is its own to check.
+  const BatchLengths *lengths = nullptr;
+};
+
 /// Checks the lengths of the batch against the plan's shape.
 Expected<BatchLengths> bindLengths(const Operands &operands, const BatchShape &shape);
+LengthBounds boundsOf(const BatchLengths &lengths);
+/// The same for lengths in the memory of a device, which the host does not read.
+Expected<LengthBounds> bindDeviceLengths(const Operands &operands, const BatchShape &shape);
 
 /// Checks q, k, v, the page or sequence tables, out, lse, compact and kept against the signature
 /// and the lengths, and fills their fields of `args`. Allocates nothing unless it fails.
 Status bindOperands(const Signature &signature, const Operands &operands, const TensorView &kept,
-                    const BatchLengths &lengths, skim_kernel_args &args);
+                    const LengthBounds &bounds, skim_kernel_args &args);
 
 /// Checks that no result (those of the operands and of the options, the workspace) shares memory
 /// with an argument or another result. The arguments have passed their own checks.

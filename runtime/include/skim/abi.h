@@ -73,7 +73,10 @@ typedef struct skim_statistics {
 /* Bits of the sticky status word (`status` below). */
 enum {
   SKIM_STATUS_INDEX_OUT_OF_RANGE = 1, /* an index of an input lay outside its axis */
-  SKIM_STATUS_UNLISTED_LABEL = 2      /* a `match` without `_` met an unlisted value */
+  SKIM_STATUS_UNLISTED_LABEL = 2,     /* a `match` without `_` met an unlisted value */
+  SKIM_STATUS_LENGTH_OUT_OF_RANGE =
+      4,                            /* lengths of a request contradict the plan or the operands */
+  SKIM_STATUS_PAGE_OUT_OF_RANGE = 8 /* a page of the block table is not in the cache */
 };
 
 typedef struct skim_kernel_args {
