@@ -141,6 +141,16 @@ Status bindKeysAndValues(const Signature &signature, const Operands &operands,
   if (Status status = checkLayout(signature, layout); !status)
     return status;
 
+  for (const auto &[name, view] : {std::pair("k", &operands.k), std::pair("v", &operands.v)})
+    if (view->dtype == DType::F8E4M3 && signature.operand != DType::F8E4M3)
+      return {StatusCode::Unsupported,
+              std::string(name) + ": the kernel reads keys and values of " +
+                  dtypeName(signature.operand) + ", not " + view->describe()};
+  for (const auto &[name, view] :
+       {std::pair("k_scales", &operands.kScales), std::pair("v_scales", &operands.vScales)})
+    if (Status status = checkNothing(name, *view, "keys and values are not FP8"); !status)
+      return status;
+
   // The keys say how many tokens or pages there are; the values must agree.
   const int64_t fixedPage = signature.pageSize.value_or(-1);
   const auto check = [&](std::string_view name, const TensorView &view, int64_t dim,

@@ -1,4 +1,4 @@
-// Conversions between f32 and the 16-bit floats, checked over all 16-bit values and around
+// Conversions between f32 and the narrow floats, checked over all of their values and around
 // every rounding boundary.
 #include <skim/DType.h>
 #include <skim/TensorView.h>
@@ -91,9 +91,48 @@ TEST(SmallFloat, keepsNaNWhoseFractionWouldRoundAway) {
   EXPECT_TRUE(std::isnan(f16ToF32(f32ToF16(nan))));
 }
 
+/// The value of an e4m3fn by its definition.
+double decodeF8(uint8_t bits) {
+  const int exponent = (bits >> 3) & 15;
+  const int fraction = bits & 7;
+  if (exponent == 15 && fraction == 7)
+    return std::nan("");
+  const double magnitude =
+      exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(fraction + 8, exponent - 10);
+  return bits & 0x80 ? -magnitude : magnitude;
+}
+
+TEST(F8E4M3, widensEveryValueExactlyAndBack) {
+  for (uint32_t i = 0; i <= 0xff; ++i) {
+    const auto bits = static_cast<uint8_t>(i);
+    const float wide = f8E4m3ToF32(bits);
+    if (std::isnan(decodeF8(bits)))
+      ASSERT_TRUE(std::isnan(wide)) << i;
+    else
+      ASSERT_EQ(static_cast<double>(wide), decodeF8(bits)) << i;
+    ASSERT_EQ(f32ToF8E4m3(wide), bits) << i;
+  }
+}
+
+TEST(F8E4M3, roundsToNearestEvenAndSaturates) {
+  for (uint8_t low = 0; low < 0x7e; ++low) {
+    const auto middle = static_cast<float>((decodeF8(low) + decodeF8(low + 1)) / 2);
+    const uint8_t even = low % 2 == 0 ? low : low + 1;
+    ASSERT_EQ(f32ToF8E4m3(middle), even) << int(low);
+    ASSERT_EQ(f32ToF8E4m3(-middle), even | 0x80) << int(low);
+    ASSERT_EQ(f32ToF8E4m3(std::nextafter(middle, 0.0f)), low) << int(low);
+    ASSERT_EQ(f32ToF8E4m3(std::nextafter(middle, HUGE_VALF)), low + 1) << int(low);
+  }
+  for (const float large : {448.0f, 449.0f, 1e30f, HUGE_VALF}) {
+    EXPECT_EQ(f8E4m3ToF32(f32ToF8E4m3(large)), 448);
+    EXPECT_EQ(f8E4m3ToF32(f32ToF8E4m3(-large)), -448);
+  }
+}
+
 TEST(DType, hasSizeAndName) {
-  const std::pair<const char *, int64_t> expected[] = {{"f32", 4}, {"f16", 2}, {"bf16", 2},
-                                                       {"u8", 1},  {"i32", 4}, {"i64", 8}};
+  const std::pair<const char *, int64_t> expected[] = {{"f32", 4}, {"f16", 2},   {"bf16", 2},
+                                                       {"u8", 1},  {"i32", 4},   {"i64", 8},
+                                                       {"f64", 8}, {"f8e4m3", 1}};
   for (const auto &[name, size] : expected) {
     const std::optional<DType> dtype = parseDType(name);
     ASSERT_TRUE(dtype) << name;

@@ -34,6 +34,8 @@ double elementAt(const TensorView &view, int64_t index) {
     return static_cast<double>(static_cast<const int64_t *>(view.data)[index]);
   case DType::F64:
     return static_cast<const double *>(view.data)[index];
+  case DType::F8E4M3:
+    return f8E4m3ToF32(static_cast<const uint8_t *>(view.data)[index]);
   }
   return 0;
 }

@@ -46,6 +46,10 @@ struct Operands {
   /// i32[requests, max_pages], rows dense; paged layouts only. Entries past a request's
   /// last page are not read.
   TensorView blockTable = {};
+  /// f32[requests, kv_heads], any strides, optional (1): what the elements of an FP8 cache are
+  /// multiplied by. Refused where k and v are not FP8.
+  TensorView kScales = {};
+  TensorView vScales = {};
 
   TensorView out = {}; ///< result: [tokens, query_heads, value_dim], the kernel's output type
   TensorView lse =

@@ -27,6 +27,8 @@ enum class StatusCode : uint8_t {
   /// The run finished, but met values out of range in an input. Such values select
   /// nothing and touch no memory; the results are those without them.
   DataOutOfRange,
+  /// What was asked for does not fit in what is left, of pages or the like. Nothing has changed.
+  Exhausted,
   /// The machine refused something (threads, memory).
   Environment,
 };
