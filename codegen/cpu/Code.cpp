@@ -1,7 +1,6 @@
 #include "codegen/cpu/Code.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -193,13 +192,13 @@ Value Code::maximum(Value a, Value b) {
   return arith::SelectOp::create(*this, greater, a, b);
 }
 
-static func::FuncOp enclosingFunction(Operation *op) {
-  auto function = dyn_cast<func::FuncOp>(op);
-  return function ? function : op->getParentOfType<func::FuncOp>();
+static FunctionOpInterface enclosingFunction(Operation *op) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return function ? function : op->getParentOfType<FunctionOpInterface>();
 }
 
 KernelInfo skim::cpu::kernelInfo(Operation *op) {
-  func::FuncOp function = enclosingFunction(op);
+  FunctionOpInterface function = enclosingFunction(op);
   return {function->getAttrOfType<tile::ProblemAttr>("tile.problem"),
           function->getAttrOfType<tile::ScheduleAttr>("tile.schedule"),
           function->getAttrOfType<tile::ItemsAttr>("tile.items")};
@@ -212,9 +211,9 @@ void skim::cpu::setKernelInfo(Operation *function, const KernelInfo &info) {
 }
 
 Value skim::cpu::allocateInFrame(Operation *user, MemRefType type) {
-  func::FuncOp function = enclosingFunction(user);
+  FunctionOpInterface function = enclosingFunction(user);
   Code code(user->getLoc(), user->getContext());
-  code.setInsertionPointToStart(&function.getBody().front());
+  code.setInsertionPointToStart(&function.getFunctionBody().front());
   return memref::AllocaOp::create(code, type, code.getI64IntegerAttr(64));
 }
 

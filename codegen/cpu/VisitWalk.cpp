@@ -1,0 +1,211 @@
+#include "codegen/cpu/VisitWalk.h"
+
+#include "codegen/cpu/Items.h"
+#include "codegen/cpu/RegionEvaluator.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::cpu;
+
+void VisitWalk::evaluateEndPoints(ArrayAttr intervals, SmallVector<Stretch> &stretches) {
+  Value zero = code.index(0);
+  Value tiles = code.ceilDiv(length, kernelInfo(op).schedule.getKeys());
+  Value dims[] = {item.getTile()};
+  for (auto interval : intervals.getAsRange<tile::IntervalAttr>()) {
+    Value lower = zero, upper = tiles;
+    for (AffineExpr bound : interval.getLower().getResults())
+      lower = code.max(lower, evaluateAffine(code, bound, dims, op.getSymbols(), 1));
+    for (AffineExpr bound : interval.getUpper().getResults())
+      upper = code.min(upper, evaluateAffine(code, bound, dims, op.getSymbols(), 1));
+    Value holds = code.less(lower, upper);
+    if (IntegerSet guard = interval.getGuard())
+      holds = code.logicalAnd(holds, evaluateSet(code, guard, dims, op.getSymbols(), 1));
+    stretches.push_back(
+        {interval, code.select(holds, lower, zero), code.select(holds, upper, zero), {}});
+  }
+}
+
+LogicalResult VisitWalk::run(function_ref<LogicalResult(Value bottom, Value top)> walkTiles) {
+  tile::SourceAttr source = op.getSource();
+  length = item.getKvLen();
+  if (source.getPooled())
+    length = code.ceilDiv(length, source.getBlock());
+  evaluateEndPoints(op.getTouched(), touched);
+  evaluateEndPoints(op.getHidden(), hidden);
+
+  Value top = code.index(0);
+  for (Stretch &stretch : touched)
+    top = code.max(top, stretch.upper);
+  LogicalResult result = success();
+  auto walk = scf::WhileOp::create(code, TypeRange(code.getIndexType()), ValueRange(top));
+  {
+    OpBuilder::InsertionGuard guard(code);
+    Block *condition = code.createBlock(&walk.getBefore(), {}, code.getIndexType(), code.getLoc());
+    Value reached = condition->getArgument(0);
+    scf::ConditionOp::create(code, code.less(code.index(0), reached), reached);
+    Block *block = code.createBlock(&walk.getAfter(), {}, code.getIndexType(), code.getLoc());
+    top = block->getArgument(0);
+    // The next end point below: in between, the same intervals are active.
+    Value bottom = code.index(0);
+    for (ArrayRef<Stretch> stretches : {ArrayRef(touched), ArrayRef(hidden)})
+      for (const Stretch &stretch : stretches)
+        for (Value end : {stretch.lower, stretch.upper})
+          bottom = code.max(bottom, code.select(code.less(end, top), end, code.index(0)));
+    code.ifThen(activate(bottom, top), [&] { result = walkTiles(bottom, top); });
+    scf::YieldOp::create(code, bottom);
+  }
+  return result;
+}
+
+Value VisitWalk::settled(ArrayRef<Stretch> stretches) {
+  Value any = code.i1(false);
+  for (const Stretch &stretch : stretches)
+    if (!stretch.conditional())
+      any = code.logicalOr(any, stretch.active);
+  return any;
+}
+
+Value VisitWalk::activate(Value bottom, Value top) {
+  Value anyTouched = code.i1(false);
+  for (SmallVector<Stretch> *stretches : {&touched, &hidden})
+    for (Stretch &stretch : *stretches) {
+      stretch.active = code.logicalAnd(code.lessOrEqual(stretch.lower, bottom),
+                                       code.lessOrEqual(top, stretch.upper));
+      if (stretches == &touched)
+        anyTouched = code.logicalOr(anyTouched, stretch.active);
+    }
+  touchedSettled = settled(touched);
+  hiddenSettled = settled(hidden);
+
+  literalNeeded.assign(op.getLiterals().size(), {});
+  for (SmallVector<Stretch> *stretches : {&touched, &hidden})
+    for (Stretch &stretch : *stretches)
+      for (const tile::LiteralUse &use : stretch.interval.getLiterals()) {
+        Value open = code.logicalNot(stretches == &touched ? touchedSettled : hiddenSettled);
+        Value needed = code.logicalAnd(stretch.active, open);
+        Value &all = literalNeeded[use.id];
+        all = all ? code.logicalOr(all, needed) : needed;
+      }
+
+  return anyTouched;
+}
+
+Value VisitWalk::holdsOnTile(ArrayRef<Stretch> stretches, Value settled, Value tile) {
+  Value holds = settled;
+  for (const Stretch &stretch : stretches) {
+    if (!stretch.conditional())
+      continue;
+    Value here = stretch.active;
+    for (const tile::LiteralUse &use : stretch.interval.getLiterals())
+      here = code.logicalAnd(here, literalOnTile[use.id][use.negated ? 1 : 0]);
+    if (IntegerSet guard = stretch.interval.getTileGuard()) {
+      Value dims[] = {item.getTile(), tile};
+      here = code.logicalAnd(here, evaluateSet(code, guard, dims, op.getSymbols(), 1));
+    }
+    holds = code.logicalOr(holds, here);
+  }
+  return holds;
+}
+
+LogicalResult VisitWalk::testLiterals(Value firstKey, Value count) {
+  literalOnTile.assign(op.getLiterals().size(), {});
+  for (auto [id, needed] : llvm::enumerate(literalNeeded)) {
+    if (!needed)
+      continue;
+    auto literal = op.getLiterals()[id].getDefiningOp<tile::LiteralOp>();
+    if (!literal)
+      return op.emitOpError() << "expected literal " << id << " to be the result of a "
+                              << "'tile.literal'";
+    bool failedInside = false;
+    literalOnTile[id] = code.choose(
+        needed,
+        [&]() -> Code::Values {
+          FailureOr<Code::Values> result = testLiteral(literal, firstKey, count);
+          failedInside = failed(result);
+          return failedInside ? Code::Values{code.i1(true), code.i1(true)} : *result;
+        },
+        [&]() -> Code::Values { return {code.i1(false), code.i1(false)}; });
+    if (failedInside)
+      return failure();
+  }
+  return success();
+}
+
+FailureOr<Code::Values> VisitWalk::testLiteral(tile::LiteralOp literal, Value firstKey,
+                                                   Value count) {
+  int64_t queryCell = literal.getQueryCell(), keyCell = literal.getKeyCell();
+  // Cells lower than a vector are tested on vectors of rows, others one by one.
+  bool vectors = queryCell != 0 && queryCell < lanes;
+  bool failedInside = false;
+
+  auto evaluate = [&](Value position, Value key) -> Code::Values {
+    unsigned width = vectors ? lanes : 1;
+    RegionEvaluator evaluator(code, width);
+    if (vectors) {
+      RowLanes rows = makeRowLanes(code, item, position, lanes);
+      evaluator.setRows(rows);
+      position = rows.positions;
+    }
+    Code::Values results;
+    if (failed(evaluator.evaluate(literal.getBody(), {position, key}, results))) {
+      failedInside = true;
+      return {code.i1(true), code.i1(true)};
+    }
+    Value holds = results.front();
+    if (!isa<VectorType>(holds.getType()))
+      return {holds, code.logicalNot(holds)};
+    Value fails = arith::XOrIOp::create(code, holds, code.splat(code.i1(true), lanes));
+    auto any = [&](Value value) -> Value {
+      return vector::ReductionOp::create(code, vector::CombiningKind::OR, value);
+    };
+    return {any(holds), any(fails)};
+  };
+
+  // Stops evaluating once both answers are yes.
+  auto combine = [&](ValueRange found, Value position, Value key) -> Code::Values {
+    return code.choose(
+        code.logicalAnd(found[0], found[1]), [&] { return Code::Values(found); },
+        [&]() -> Code::Values {
+          Code::Values here = evaluate(position, key);
+          return {code.logicalOr(found[0], here[0]), code.logicalOr(found[1], here[1])};
+        });
+  };
+
+  auto overRows = [&](ValueRange found, Value key) -> Code::Values {
+    if (vectors)
+      return code.loop(code.roundDown(item.getRowsBegin(), lanes), item.getRowsEnd(),
+                       lanes, found,
+                       [&](Value row, ValueRange carried) { return combine(carried, row, key); });
+    Value first = firstRow(code, item), last = code.sub(endRow(code, item), code.index(1));
+    if (queryCell == 0)
+      return combine(found, first, key);
+    Value firstCell = code.floorDiv(first, queryCell);
+    Value endCell = code.add(code.floorDiv(last, queryCell), code.index(1));
+    return code.loop(firstCell, endCell, 1, found, [&](Value cell, ValueRange carried) {
+      Value position = code.max(first, code.mul(cell, code.index(queryCell)));
+      return combine(carried, position, key);
+    });
+  };
+
+  Code::Values none = {code.i1(false), code.i1(false)};
+  Code::Values result;
+  if (keyCell == 0) {
+    result = overRows(none, firstKey);
+  } else {
+    Value lastKey = code.sub(code.add(firstKey, count), code.index(1));
+    Value endCell = code.add(code.floorDiv(lastKey, keyCell), code.index(1));
+    result = code.loop(code.floorDiv(firstKey, keyCell), endCell, 1, none,
+                       [&](Value cell, ValueRange carried) {
+                         Value key = code.max(firstKey, code.mul(cell, code.index(keyCell)));
+                         return overRows(carried, key);
+                       });
+  }
+  if (failedInside)
+    return failure();
+  return result;
+}
+

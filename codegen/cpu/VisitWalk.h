@@ -1,0 +1,66 @@
+// The walk over the visited tiles of keys, stretch by stretch.
+#ifndef SKIM_CODEGEN_CPU_VISITWALK_H
+#define SKIM_CODEGEN_CPU_VISITWALK_H
+
+#include "codegen/cpu/Code.h"
+
+namespace skim::cpu {
+
+/// Walks a `tile.for_each_visit`: the end points of all intervals are computed once, and the
+/// stretches between them, in which the same intervals are active, are walked in descending order.
+class VisitWalk {
+public:
+  /// Literals are tested on `lanes` rows at a time.
+  VisitWalk(Code &code, tile::ForEachVisitOp op, tile::ItemRecordOp item, unsigned lanes)
+      : code(code), op(op), item(item), lanes(lanes) {}
+
+  /// Calls `walkTiles` for the tiles [bottom, top) of a stretch that has an active touched interval.
+  llvm::LogicalResult
+  run(llvm::function_ref<llvm::LogicalResult(mlir::Value bottom, mlir::Value top)> walkTiles);
+
+  // Inside of `walkTiles`:
+  /// Keys of the source.
+  mlir::Value sourceLength() const { return length; }
+  /// Tests the literals that some active interval needs on the tile, once each.
+  llvm::LogicalResult testLiterals(mlir::Value firstKey, mlir::Value count);
+  /// Whether the tile is visited, and whether its mask is applied; after `testLiterals`.
+  mlir::Value isTouched(mlir::Value tile) { return holdsOnTile(touched, touchedSettled, tile); }
+  mlir::Value isHidden(mlir::Value tile) { return holdsOnTile(hidden, hiddenSettled, tile); }
+
+private:
+  /// An interval with its end points as values: tiles [lower, upper), both 0 when it is empty.
+  struct Stretch {
+    tile::IntervalAttr interval;
+    mlir::Value lower, upper;
+    mlir::Value active; ///< in the stretch that is being walked
+
+    /// Whether it must be tested on each tile.
+    bool conditional() const { return interval.getTileGuard() || !interval.getLiterals().empty(); }
+  };
+
+  void evaluateEndPoints(mlir::ArrayAttr intervals, llvm::SmallVector<Stretch> &stretches);
+  /// Which intervals are active in [bottom, top); whether a touched one is.
+  mlir::Value activate(mlir::Value bottom, mlir::Value top);
+  /// Whether an active interval without conditions settles the question.
+  mlir::Value settled(llvm::ArrayRef<Stretch> stretches);
+  /// Whether tile `tile` lies in an interval, given that no interval without conditions settles it.
+  mlir::Value holdsOnTile(llvm::ArrayRef<Stretch> stretches, mlir::Value settled, mlir::Value tile);
+  /// {true somewhere, false somewhere} over the existing rows and keys of a tile.
+  llvm::FailureOr<Code::Values> testLiteral(tile::LiteralOp literal, mlir::Value firstKey,
+                                            mlir::Value count);
+
+  Code &code;
+  tile::ForEachVisitOp op;
+  tile::ItemRecordOp item;
+  unsigned lanes;
+
+  mlir::Value length;
+  llvm::SmallVector<Stretch> touched, hidden;
+  mlir::Value touchedSettled, hiddenSettled;
+  llvm::SmallVector<mlir::Value> literalNeeded;
+  llvm::SmallVector<Code::Values> literalOnTile;
+};
+
+} // namespace skim::cpu
+
+#endif // SKIM_CODEGEN_CPU_VISITWALK_H

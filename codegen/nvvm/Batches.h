@@ -1,0 +1,64 @@
+// What the roles tell each other through shared memory: items, batches of visits, single visits.
+#ifndef SKIM_CODEGEN_NVVM_BATCHES_H
+#define SKIM_CODEGEN_NVVM_BATCHES_H
+
+#include "codegen/nvvm/Device.h"
+
+namespace skim::nvvm {
+
+/// A work item as 32-bit numbers. `firstToken` and `firstKeyToken`: the request's first row among
+/// the queries, and its first key among contiguous keys.
+struct ItemFields {
+  mlir::Value request, head, tile, qLen, kvLen, firstToken, firstKeyToken;
+};
+
+/// The item in items[ordinal], with what the kernel's arguments say of its request.
+ItemFields readItem(Device &device, mlir::Value arguments, mlir::Value items, mlir::Value ordinal);
+/// The item in the record that belongs to slot `number` of the queries.
+ItemFields loadItem(Device &device, const SharedLayout &layout, mlir::Value number);
+/// Writes that record.
+void storeItem(Device &device, const SharedLayout &layout, mlir::Value number,
+               const ItemFields &item);
+
+// Flags of a batch.
+constexpr int64_t kLastOfItem = 1; ///< no visit of the item follows
+constexpr int64_t kLastOfAll = 2;  ///< the batch holds nothing, and none follows
+// Flags of a visit.
+constexpr int64_t kMasked = 1;
+constexpr int64_t kEndOfVisits = 2; ///< stands for no tile
+
+// The scheduler's side. All lanes of its warp take part.
+/// Waits for room for a batch.
+void beginBatch(Device &device, const SharedLayout &layout);
+/// The same for the first batch of an item, which is written into it.
+void beginBatches(Device &device, const SharedLayout &layout, const ItemFields &item);
+/// Appends one visit for each lane whose `visited` holds, lanes in order; starts another batch when
+/// this one might not hold what comes next.
+void appendVisits(Device &device, const SharedLayout &layout, mlir::Value visited,
+                  mlir::Value firstKey, mlir::Value masked);
+void publishBatch(Device &device, const SharedLayout &layout, int64_t flags);
+
+// The loader's side.
+/// Waits for the next batch; its flags.
+mlir::Value awaitBatch(Device &device, const SharedLayout &layout);
+ItemFields batchItem(Device &device, const SharedLayout &layout);
+mlir::Value batchCount(Device &device, const SharedLayout &layout);
+/// First key and flags of visit `position` of the batch.
+std::pair<mlir::Value, mlir::Value> batchVisit(Device &device, const SharedLayout &layout,
+                                               mlir::Value position);
+/// Gives the batch back and goes on to the next.
+void releaseBatch(Device &device, const SharedLayout &layout);
+/// Tells the consumers that there are no more visits of this item.
+void endVisits(Device &device, const SharedLayout &layout);
+/// Tells the consumers that there are no more items.
+void endItems(Device &device, const SharedLayout &layout);
+
+/// The record of a visit, beside its slot of the keys.
+void storeVisit(Device &device, const SharedLayout &layout, mlir::Value number,
+                mlir::Value firstKey, mlir::Value flags);
+std::pair<mlir::Value, mlir::Value> loadVisit(Device &device, const SharedLayout &layout,
+                                              mlir::Value number);
+
+} // namespace skim::nvvm
+
+#endif // SKIM_CODEGEN_NVVM_BATCHES_H

@@ -1,0 +1,85 @@
+// Builder of what a warp does: 32-bit numbers, shared memory, barriers, lanes.
+#ifndef SKIM_CODEGEN_NVVM_DEVICE_H
+#define SKIM_CODEGEN_NVVM_DEVICE_H
+
+#include "codegen/cpu/Code.h"
+#include "codegen/nvvm/HopperOps.h"
+#include "codegen/nvvm/SharedLayout.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace skim::nvvm {
+
+class Device : public cpu::Code {
+public:
+  using Code::Code;
+  Device(const cpu::Code &code) : Code(code) {}
+  static Device before(mlir::Operation *op) { return Device(Code::before(op)); }
+
+  mlir::Value i32(int64_t value);
+  mlir::Value toI32(mlir::Value index);
+  mlir::Value toIndex(mlir::Value i32);
+  mlir::Value shiftRight(mlir::Value a, int64_t bits);
+  mlir::Value bitAnd(mlir::Value a, int64_t mask);
+
+  // Shared memory: addresses are offsets in bytes from its start.
+  mlir::Value shared(mlir::Value offset);
+  mlir::Value shared(int64_t offset) { return shared(i32(offset)); }
+  mlir::Value loadShared(mlir::Value offset, int64_t plus = 0);
+  void storeShared(mlir::Value value, mlir::Value offset, int64_t plus = 0);
+
+  // Barriers of a ring's slot.
+  mlir::Value filled(const Ring &ring, mlir::Value slot);
+  mlir::Value empty(const Ring &ring, mlir::Value slot);
+  /// The slot and the parity of the phase of use `number`.
+  mlir::Value slotOf(const Ring &ring, mlir::Value number);
+  mlir::Value parityOf(const Ring &ring, mlir::Value number);
+  /// Blocks until the phase of that parity has ended.
+  void waitFor(mlir::Value barrier, mlir::Value parity);
+  /// Blocks until the slot of use `number` is filled, or free to be filled.
+  void waitFilled(const Ring &ring, mlir::Value number);
+  void waitEmpty(const Ring &ring, mlir::Value number);
+  void arrive(mlir::Value barrier);
+  /// Arrives, and has the phase end when `bytes` have been copied, too.
+  void arriveExpecting(mlir::Value barrier, int64_t bytes);
+  /// One lane of each warp arrives: the branch would cost more than the predicate.
+  void arriveOnce(mlir::Value barrier, mlir::Value elected);
+
+  // Lanes of a warp.
+  mlir::Value lane();
+  mlir::Value thread();
+  mlir::Value isLane(int64_t number);
+  mlir::Value ballot(mlir::Value predicate);
+  mlir::Value any(mlir::Value predicate);
+  mlir::Value broadcast(mlir::Value value);             ///< lane 0's
+  mlir::Value exchange(mlir::Value value, int64_t mask); ///< of the lane whose number differs in `mask`
+  void syncWarp();
+
+  // A variable of the function's frame, promoted to registers later.
+  mlir::Value createVariable(mlir::Type type);
+  mlir::Value get(mlir::Value variable, mlir::Type type);
+  mlir::Value getI32(mlir::Value variable) { return get(variable, getI32Type()); }
+  void set(mlir::Value variable, mlir::Value value);
+};
+
+/// The attribute of a function that says which page size its kernel is for.
+inline constexpr llvm::StringLiteral kPageSizeAttr = "hopper.page_size";
+
+/// Declares the dynamic shared memory that kernels of `module` use.
+void declareSharedMemory(mlir::ModuleOp module);
+/// Its layout of shared memory.
+SharedLayout sharedLayout(mlir::Operation *op);
+
+/// Variables of each thread: what its warp counts (items, visits and batches since the kernel's
+/// start, visits of the batch that is being filled, copies that the barrier of cut tiles has seen),
+/// the number of its warp, and the softmax scale.
+enum class Frame { Item, Visit, Batch, Fill, Tail, Warp, Scale };
+/// Finds a variable in the function that is being written.
+mlir::Value frame(Device &device, Frame which);
+/// Makes all variables of a function; counts are 0.
+void createFrame(Device &device);
+
+} // namespace skim::nvvm
+
+#endif // SKIM_CODEGEN_NVVM_DEVICE_H

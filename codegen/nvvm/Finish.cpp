@@ -1,0 +1,128 @@
+// The end of an item: division by the sums, stores of output and log-sum-exp.
+#include "codegen/nvvm/Registers.h"
+
+#include "codegen/cpu/Items.h"
+#include "codegen/cpu/KernelArguments.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <numbers>
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::nvvm;
+using cpu::Argument;
+
+namespace {
+
+/// What a row's accumulator is multiplied by, and its log-sum-exp.
+struct RowEnd {
+  Value factor, logSumExp;
+};
+
+class LowerFinish : public OpConversionPattern<tile::FinishOp> {
+public:
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::FinishOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    FailureOr<tile::ItemRecordOp> item = cpu::itemRecord(op, op.getItem());
+    if (failed(item))
+      return failure();
+    Device device = deviceAt(rewriter, op);
+    State state = State::unpack(device, adaptor.getState());
+    // The softmax says whether its scores carry the scale.
+    Value unit = device.f32(1);
+    if (!carriesScale(op.getState()))
+      unit = device.get(frame(device, Frame::Scale), device.getF32Type());
+    for (size_t row = 0; row < 2; ++row) {
+      Value sum = acrossColumns(device, state.sum[row], [&](Value a, Value b) {
+        return nvvm::sum(device, a, b);
+      });
+      RowEnd end = endRow(device, multiply(device, state.maximum[row], unit), sum, adaptor.getSink());
+      storeRow(device, *item, state, row, end);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  static bool carriesScale(Value state) {
+    bool scaled = false;
+    state.getParentRegion()->walk(
+        [&](hopper::OnlineSoftmaxOp softmax) { scaled |= softmax.getScaled(); });
+    return scaled;
+  }
+
+  static RowEnd endRow(Device &device, Value maximum, Value sum, Value sink) {
+    Value zero = device.f32(0), none = device.negativeInfinity();
+    Value empty = arith::CmpFOp::create(device, arith::CmpFPredicate::OEQ, sum, zero);
+    Value origin = maximum, scale = device.f32(1), total = sum;
+    if (sink) {
+      Value log2e = device.f32(std::numbers::log2e);
+      auto weight = [&](Value logit) {
+        return exp2(device, multiply(device, arith::SubFOp::create(device, logit, origin), log2e));
+      };
+      origin = nvvm::maximum(device, maximum, sink);
+      scale = weight(maximum);
+      total = nvvm::sum(device, multiply(device, sum, scale), weight(sink));
+    }
+    Value factor = arith::DivFOp::create(device, scale, total);
+    Value logarithm = multiply(device, log2(device, total), device.f32(std::numbers::ln2));
+    return {device.select(empty, zero, factor),
+            device.select(empty, none, nvvm::sum(device, origin, logarithm))};
+  }
+
+  static void storeRow(Device &device, tile::ItemRecordOp item, const State &state, size_t row,
+                       const RowEnd &end) {
+    Value inTile = device.toIndex(
+        device.add(firstRowOfThread(device), device.i32(static_cast<int64_t>(8 * row))));
+    Value exists = device.logicalAnd(device.lessOrEqual(item.getRowsBegin(), inTile),
+                                     device.less(inTile, item.getRowsEnd()));
+    Value base = cpu::basePosition(device, item);
+    Value token = device.add(item.getFirstToken(),
+                             device.add(device.sub(cpu::tileStart(device, item), base), inTile));
+    device.ifThen(exists, [&] {
+      Value arguments = item.getArguments();
+      auto stride = [&](Argument argument) { return loadArgument(device, arguments, argument); };
+      Type element = cpu::kernelInfo(item).problem.getOut();
+      auto bytes = static_cast<int64_t>(element.getIntOrFloatBitWidth() / 8);
+      Value position = device.add(device.mul(token, stride(Argument::OutTokenStride)),
+                                  device.mul(item.getHead(), stride(Argument::OutHeadStride)));
+      position = device.add(position, device.toIndex(firstColumnOfThread(device)));
+      Value address = device.offset(loadArgument(device, arguments, Argument::OutData),
+                                    device.mul(position, device.index(bytes)));
+      for (size_t i = 2 * row; i < state.output.size(); i += 4) {
+        Value low = multiply(device, state.output[i], end.factor);
+        Value high = multiply(device, state.output[i + 1], end.factor);
+        Value target = device.offset(address, static_cast<int64_t>(2 * i - 4 * row) * bytes);
+        storePair(device, low, high, element, target);
+      }
+      Value lse = loadArgument(device, arguments, Argument::Lse);
+      Value first = device.equal(device.bitAnd(device.lane(), 3), device.i32(0));
+      device.ifThen(device.logicalAnd(first, device.notNull(lse)), [&] {
+        Value entry = device.add(device.mul(token, stride(Argument::LseTokenStride)),
+                                 device.mul(item.getHead(), stride(Argument::LseHeadStride)));
+        device.store(end.logSumExp, device.offset(lse, device.mul(entry, device.index(4))));
+      });
+    });
+  }
+
+  /// Two neighbouring elements at once: rows of the output start at even multiples of an element.
+  static void storePair(Device &device, Value low, Value high, Type element, Value address) {
+    if (!element.isF32()) {
+      LLVM::StoreOp::create(device, packPair(device, low, high, element), address, /*alignment=*/4);
+      return;
+    }
+    Value pair = LLVM::PoisonOp::create(device, VectorType::get({2}, element));
+    pair = LLVM::InsertElementOp::create(device, pair, low, device.i32(0));
+    pair = LLVM::InsertElementOp::create(device, pair, high, device.i32(1));
+    LLVM::StoreOp::create(device, pair, address, /*alignment=*/8);
+  }
+};
+
+} // namespace
+
+void skim::nvvm::addFinishPatterns(const RegisterTypes &types, RewritePatternSet &patterns) {
+  patterns.add<LowerFinish>(types, patterns.getContext());
+}

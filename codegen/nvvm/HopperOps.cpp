@@ -1,0 +1,123 @@
+#include "codegen/nvvm/HopperOps.h"
+
+#include "codegen/nvvm/SharedLayout.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "codegen/nvvm/HopperDialect.cpp.inc"
+#include "codegen/nvvm/HopperEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "codegen/nvvm/HopperAttrs.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "codegen/nvvm/HopperOps.cpp.inc"
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::hopper;
+
+void HopperDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "codegen/nvvm/HopperAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "codegen/nvvm/HopperOps.cpp.inc"
+      >();
+}
+
+RoleOp KernelOp::getRole(Role kind) {
+  for (auto role : getBody().getOps<RoleOp>())
+    if (role.getRole() == kind)
+      return role;
+  return {};
+}
+
+LogicalResult KernelOp::verify() {
+  tile::ScheduleAttr schedule = getSchedule();
+  int64_t consumers = schedule.getConsumers();
+  // kernel_c2
+  if (consumers < 1 || consumers > 3 || schedule.getRows() != 64 * consumers)
+    return emitOpError() << "expected 1 to 3 consumers of 64 rows each but got " << consumers
+                         << " for " << schedule.getRows() << " rows";
+  if (schedule.getKeys() % 16 != 0 || schedule.getKeys() > 256)
+    return emitOpError() << "expected a multiple of 16 keys up to 256 but got "
+                         << schedule.getKeys();
+  if (!llvm::isPowerOf2_64(schedule.getStages()))
+    return emitOpError() << "expected a power of two of stages but got " << schedule.getStages();
+  // kernel_c3
+  int64_t producer = getProducerRegisters(), consumer = getConsumerRegisters();
+  for (int64_t registers : {producer, consumer})
+    if (registers % 8 != 0 || registers > 255)
+      return emitOpError() << "expected a multiple of 8 registers below 256 but got " << registers;
+  constexpr int64_t kRegisters = 65536;
+  if (128 * (producer + consumers * consumer) > kRegisters)
+    return emitOpError() << "expected at most " << kRegisters << " registers but got 128 * ("
+                         << producer << " + " << consumers << " * " << consumer << ")";
+  // kernel_c4
+  int64_t bytes = nvvm::SharedLayout(getProblem(), schedule).bytes;
+  if (bytes > nvvm::SharedLayout::kLargest)
+    return emitOpError() << "expected rings of at most " << nvvm::SharedLayout::kLargest
+                         << " bytes of shared memory but got " << bytes;
+  // kernel_c5
+  auto page = static_cast<int64_t>(getPageSize());
+  if (page != 0 && (page < 8 || !llvm::isPowerOf2_64(page)))
+    return emitOpError() << "expected contiguous keys or pages of a power of two of at least 8 "
+                            "tokens but got "
+                         << page;
+  return success();
+}
+
+LogicalResult KernelOp::verifyRegions() {
+  // kernel_c1
+  SmallVector<Role> roles;
+  for (Operation &op : getBody().front()) {
+    auto role = dyn_cast<RoleOp>(op);
+    if (!role)
+      return op.emitOpError() << "cannot stand in a 'hopper.kernel' outside of its roles";
+    roles.push_back(role.getRole());
+  }
+  if (roles != SmallVector<Role>{Role::Scheduler, Role::Loader, Role::Consumer})
+    return emitOpError() << "expected the roles scheduler, loader and consumer, once each in this "
+                            "order";
+  return success();
+}
+
+LogicalResult RoleOp::verifyRegions() {
+  // role_c1
+  if (getBody().getArgumentTypes() != TypeRange(tile::ItemType::get(getContext())))
+    return emitOpError() << "expected a body with one argument of type '!tile.item' but got ("
+                         << getBody().getArgumentTypes() << ")";
+  return success();
+}
+
+LogicalResult ForEachPublishedOp::verifyRegions() {
+  // for_each_published_c1
+  SmallVector<Type> expected = {tile::VisitType::get(getContext()),
+                                IntegerType::get(getContext(), 32)};
+  llvm::append_range(expected, getCarry().getTypes());
+  Block &block = getBody().front();
+  if (block.getArgumentTypes() != TypeRange(expected))
+    return emitOpError() << "expected a body with arguments (" << expected << ") but got ("
+                         << block.getArgumentTypes() << ")";
+  auto yield = dyn_cast<tile::YieldOp>(block.getTerminator());
+  if (!yield || yield.getOperandTypes() != getCarry().getTypes() ||
+      getResultTypes() != getCarry().getTypes())
+    return emitOpError() << "expected its body to yield (" << getCarry().getTypes() << ")";
+  return success();
+}
+
+LogicalResult PackOp::verify() {
+  // pack_c1
+  tile::FragmentType wide = getWide().getType(), packed = getPacked().getType();
+  if (wide.getRows() != packed.getRows() || wide.getColumns() != packed.getColumns() ||
+      !wide.getElement().isF32() || packed.getElement().getIntOrFloatBitWidth() != 16)
+    return emitOpError() << "expected fragments of one shape, of f32 and of 16-bit elements, but "
+                            "got "
+                         << wide << " and " << packed;
+  return success();
+}

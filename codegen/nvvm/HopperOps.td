@@ -1,0 +1,321 @@
+// Kernels, roles, rings and products in flight.
+#ifndef SKIM_CODEGEN_NVVM_HOPPEROPS_TD
+#define SKIM_CODEGEN_NVVM_HOPPEROPS_TD
+
+include "codegen/nvvm/HopperDialect.td"
+include "dialect/Tile/TileBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Hopper_Op<string mnemonic, list<Trait> traits = []> : Op<HopperDialect, mnemonic, traits>;
+
+def Hopper_KernelOp : Hopper_Op<"kernel",
+    [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "one kernel, divided among roles";
+  let description = [{
+    `page_size` is that of the cache, 0 for contiguous keys and values.
+
+    Constraints:
+
+    - kernel_c1: the body is one `hopper.role` of each kind: scheduler, loader, consumer.
+    - kernel_c2: `rows` of the schedule is 64 for each consumer, of which there are 1 to 3; `keys` is a multiple of 16 up to 256; `stages` is a power of two.
+    - kernel_c3: registers of all warps fit: `128 * producer + 128 * consumers * consumer <= 65536`, each a multiple of 8 from 24 to 255.
+    - kernel_c4: the rings fit into 232,448 bytes of shared memory.
+    - kernel_c5: `page_size` is 0 or a power of two of at least 8.
+
+    Example:
+
+    ```mlir
+    hopper.kernel @attention attributes {
+        problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 128, value_dim = 128, operand = bf16, out = bf16>,
+        schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3>,
+        items = #tile.items<head = query, axis = queries>, producer_registers = 32, consumer_registers = 160} {
+      hopper.role scheduler {
+      ^bb0(%item: !tile.item):
+      }
+      hopper.role loader {
+      ^bb0(%item: !tile.item):
+        hopper.copy_queries %item
+      }
+      hopper.role consumer {
+      ^bb0(%item: !tile.item):
+        %q = hopper.await_queries %item : !tile.shared<192x128xbf16, swizzle = 128>
+        hopper.release_queries %item
+      }
+    }
+    ```
+  }];
+  let arguments = (ins
+    SymbolNameAttr:$sym_name, Tile_ProblemAttr:$problem, Tile_ScheduleAttr:$schedule, Tile_ItemsAttr:$items,
+    Tile_I64<24>:$producer_registers, Tile_I64<24>:$consumer_registers,
+    DefaultValuedAttr<Tile_I64<0>, "0">:$page_size);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::skim::hopper::RoleOp getRole(::skim::hopper::Role kind);
+  }];
+}
+
+def Hopper_RoleOp : Hopper_Op<"role", [HasParent<"KernelOp">, SingleBlock, NoTerminator]> {
+  let summary = "what one group of warps does for each work item";
+  let description = [{
+    The body runs once for each work item, with the item as its argument. All roles meet the same items in the same order.
+
+    Constraint role_c1: the body has one argument, of type `!tile.item`.
+
+    Example: see `hopper.kernel`.
+  }];
+  let arguments = (ins Hopper_RoleAttr:$role);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$role $body attr-dict";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::BlockArgument getItem() { return getBody().getArgument(0); }
+  }];
+}
+
+def Hopper_PublishOp : Hopper_Op<"publish"> {
+  let summary = "hand a visit to the loader and the consumers";
+  let description = [{
+    Stands in the body of the scheduler's `tile.for_each_visit`.
+
+    Example:
+
+    ```mlir
+    hopper.publish %visit
+    ```
+  }];
+  let arguments = (ins Tile_Visit:$visit);
+  let assemblyFormat = "$visit attr-dict";
+}
+
+def Hopper_CopyQueriesOp : Hopper_Op<"copy_queries"> {
+  let summary = "start to copy the query rows of an item into a slot of their ring";
+  let description = [{
+    `slot[r, i] = query[tile * rows + r, head, i]`. Rows that are not of the request hold anything: no result depends on them.
+
+    Example:
+
+    ```mlir
+    hopper.copy_queries %item
+    ```
+  }];
+  let arguments = (ins Tile_Item:$item);
+  let assemblyFormat = "$item attr-dict";
+}
+
+def Hopper_CopyOp : Hopper_Op<"copy"> {
+  let summary = "start to copy keys or values of a visit into a slot of their ring";
+  let description = [{
+    `slot[j, i] = operand[first key + j, kv_head, i]`. Keys that do not exist hold anything; values that do not exist are 0, so that a weight of 0 removes them.
+
+    Example:
+
+    ```mlir
+    hopper.copy keys %visit number %n
+    ```
+  }];
+  let arguments = (ins Tile_Operand:$operand, Tile_Visit:$visit, I32:$number);
+  let assemblyFormat = "$operand $visit `number` $number attr-dict";
+}
+
+def Hopper_ForEachPublishedOp : Hopper_Op<"for_each_published", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "the published visits of an item, in order";
+  let description = [{
+    The body's arguments are the visit, its number and what is carried.
+
+    Constraint for_each_published_c1: the body takes a `!tile.visit`, an `i32` and the types of `carry`, and yields these types.
+
+    Example:
+
+    ```mlir
+    hopper.for_each_published of %item {
+    ^bb0(%visit: !tile.visit, %n: i32):
+      hopper.copy keys %visit number %n
+      hopper.copy values %visit number %n
+      tile.yield
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Item:$item, Variadic<AnyType>:$carry);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`of` $item (`carry` `(` $carry^ `:` qualified(type($carry)) `)`)? (`->` qualified(type($results))^)? $body attr-dict";
+  let hasRegionVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$item, "::mlir::ValueRange":$carry), [{
+    build($_builder, $_state, carry.getTypes(), item, carry);
+  }]>];
+}
+
+def Hopper_NextVisitOp : Hopper_Op<"next_visit"> {
+  let summary = "wait for the keys of the next published visit";
+  let description = [{
+    Gives the visit's number, its first key, how many keys of it exist, and whether it needs its mask. `more` is false behind the last visit of the item; then
+    the other results mean nothing and the slots of that number are released.
+
+    Example:
+
+    ```mlir
+    %n, %first, %count, %masked, %more = hopper.next_visit of %item
+    ```
+  }];
+  let arguments = (ins Tile_Item:$item);
+  let results = (outs I32:$number, Index:$first_key, Index:$count, I1:$masked, I1:$more);
+  let assemblyFormat = "`of` $item attr-dict";
+}
+
+def Hopper_AwaitQueriesOp : Hopper_Op<"await_queries"> {
+  let summary = "the queries of an item, in shared memory";
+  let description = [{
+    The loader has waited for them before the item was handed on.
+
+    Example:
+
+    ```mlir
+    %q = hopper.await_queries %item : !tile.shared<192x128xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins Tile_Item:$item);
+  let results = (outs Tile_Shared:$queries);
+  let assemblyFormat = "$item attr-dict `:` qualified(type($queries))";
+}
+
+def Hopper_ReleaseQueriesOp : Hopper_Op<"release_queries"> {
+  let summary = "give the slot of an item's queries back";
+  let description = [{
+    Example:
+
+    ```mlir
+    hopper.release_queries %item
+    ```
+  }];
+  let arguments = (ins Tile_Item:$item);
+  let assemblyFormat = "$item attr-dict";
+}
+
+def Hopper_AwaitOp : Hopper_Op<"await"> {
+  let summary = "the keys or values of a visit, in shared memory";
+  let description = [{
+    Waits until the copy has arrived. Keys have arrived when `hopper.next_visit` returns.
+
+    Example:
+
+    ```mlir
+    %v = hopper.await values number %n : !tile.shared<64x128xbf16, swizzle = 128, stages = 2>
+    ```
+  }];
+  let arguments = (ins Tile_Operand:$operand, I32:$number);
+  let results = (outs Tile_Shared:$tile);
+  let assemblyFormat = "$operand `number` $number attr-dict `:` qualified(type($tile))";
+}
+
+def Hopper_ReleaseOp : Hopper_Op<"release"> {
+  let summary = "give a slot back to the loader";
+  let description = [{
+    Every product that reads the slot must have been waited for.
+
+    Example:
+
+    ```mlir
+    hopper.release keys number %n
+    ```
+  }];
+  let arguments = (ins Tile_Operand:$operand, I32:$number);
+  let assemblyFormat = "$operand `number` $number attr-dict";
+}
+
+def Hopper_WaitOp : Hopper_Op<"wait", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "wait until a product has written its result";
+  let description = [{
+    Waits until at most `pending` of the products issued last are in flight. `keep` are values that products in flight may still read.
+
+    Constraint wait_c1: the value is a fragment or a state.
+
+    Example:
+
+    ```mlir
+    %s = hopper.wait %issued pending 1 : !tile.fragment<192x64xf32>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[Tile_Fragment, Tile_State]>:$value, Tile_I64<0>:$pending, Optional<Tile_Fragment>:$keep);
+  let results = (outs AnyTypeOf<[Tile_Fragment, Tile_State]>:$result);
+  let assemblyFormat = "$value `pending` $pending (`keep` $keep^ `:` qualified(type($keep)) `,`)? attr-dict `:` qualified(type($value))";
+}
+
+def Hopper_OnlineSoftmaxOp : Hopper_Op<"online_softmax",
+    [AllTypesMatch<["scores", "probabilities"]>, AllTypesMatch<["state", "result"]>]> {
+  let summary = "take the scores of a visit into the running softmax, rescaling only where it matters";
+  let description = [{
+    With the reference m of a row and the scores s of the visit in units of the natural logarithm: where `max_j s_j > m + 8 ln 2` (or m is -inf), `m' = max(m, max_j s_j)`, otherwise `m' = m`;
+    `p_j = exp(s_j - m')`, at most 256; `l' = exp(m - m') l + sum_j p_j`. The accumulator is due to be scaled by `exp(m - m')`: `hopper.rescale` does it.
+    What a row becomes depends on that row alone, bit for bit: a vote of the warp only decides whether the branch is entered.
+
+    `first`: the state is empty, and m' is the maximum. `scaled`: the scores carry the softmax scale already.
+    The delayed rescaling is that of FlashAttention-4.
+
+    Example:
+
+    ```mlir
+    %p, %s1 = hopper.online_softmax %scores, %s0 : !tile.fragment<192x64xf32>, !tile.state<192x128>
+    ```
+  }];
+  let arguments = (ins Tile_Fragment:$scores, Tile_State:$state, UnitAttr:$first, UnitAttr:$scaled, Tile_Item:$item);
+  let results = (outs Tile_Fragment:$probabilities, Tile_State:$result);
+  let assemblyFormat = "$scores `,` $state `of` $item attr-dict `:` qualified(type($scores)) `,` qualified(type($state))";
+}
+
+def Hopper_PackOp : Hopper_Op<"pack"> {
+  let summary = "round probabilities to the element type of the values";
+  let description = [{
+    The layout of a fragment of scores is that of a left operand in registers: no lane exchanges anything.
+
+    Constraint pack_c1: both fragments have one shape; the result has 16-bit elements.
+
+    Example:
+
+    ```mlir
+    %h = hopper.pack %p : !tile.fragment<192x64xf32> -> !tile.fragment<192x64xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_Fragment:$wide);
+  let results = (outs Tile_Fragment:$packed);
+  let assemblyFormat = "$wide attr-dict `:` qualified(type($wide)) `->` qualified(type($packed))";
+  let hasVerifier = 1;
+}
+
+def Hopper_IssueAccumulateOp : Hopper_Op<"issue_accumulate", [AllTypesMatch<["state", "result"]>]> {
+  let summary = "start to add weighted values to the accumulator";
+  let description = [{
+    `o[r, i] += sum_j p[r, j] * values[j, i]`, in flight until a `hopper.wait`.
+
+    Example:
+
+    ```mlir
+    %s1 = hopper.issue_accumulate %p, %v, %s0 : !tile.fragment<192x64xbf16>, !tile.shared<64x128xbf16, swizzle = 128, stages = 2>, !tile.state<192x128>
+    ```
+  }];
+  let arguments = (ins Tile_Fragment:$probabilities, Tile_Shared:$values, Tile_State:$state);
+  let results = (outs Tile_State:$result);
+  let assemblyFormat = [{
+    $probabilities `,` $values `,` $state attr-dict
+    `:` qualified(type($probabilities)) `,` qualified(type($values)) `,` qualified(type($state))
+  }];
+}
+
+def Hopper_RescaleOp : Hopper_Op<"rescale", [AllTypesMatch<["state", "result"]>]> {
+  let summary = "scale the accumulator where that is due";
+  let description = [{
+    Example:
+
+    ```mlir
+    %s1 = hopper.rescale %s0 : !tile.state<192x128>
+    ```
+  }];
+  let arguments = (ins Tile_State:$state);
+  let results = (outs Tile_State:$result);
+  let assemblyFormat = "$state attr-dict `:` qualified(type($state))";
+}
+
+#endif // SKIM_CODEGEN_NVVM_HOPPEROPS_TD

@@ -1,0 +1,72 @@
+// Passes from `tile` to kernels of sm_90a, in the order in which they run.
+#ifndef SKIM_CODEGEN_NVVM_PASSES_TD
+#define SKIM_CODEGEN_NVVM_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class SkimNvvmPass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+    "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::skim::hopper::HopperDialect"];
+}
+
+def SplitRoles : SkimNvvmPass<"skim-nvvm-split-roles"> {
+  let summary = "divide attention programs among a scheduler, a loader and consumers";
+  let description = [{
+    A `tile.program` that ends in `tile.finish` becomes a `hopper.kernel`. What the item computes once is cloned into the scheduler, which walks the visits and
+    publishes them, and into the consumers, which take them as they come; loads become copies of the loader. Operands and shapes that sm_90a has no
+    kernel for are refused here. Runs first.
+  }];
+}
+
+def PipelineProducts : SkimNvvmPass<"skim-nvvm-pipeline-products"> {
+  let summary = "compute the softmax of a visit under the products of its neighbours";
+  let description = [{
+    The consumers' `hopper.for_each_published` becomes a loop in which the scores of a visit are issued, then the weighted sum of the visit before, so that the tensor cores work on
+    that sum while the softmax is computed (the schedule inside one warpgroup of FlashAttention-3). The first visit and the last sum are peeled. Runs after
+    `skim-nvvm-split-roles`.
+  }];
+}
+
+def LowerKernel : SkimNvvmPass<"skim-nvvm-lower-kernel"> {
+  let summary = "make each kernel a function whose warps branch to their roles";
+  let description = [{
+    `hopper.kernel` becomes an `llvm.func` with the arguments of the binary contract: it makes its barriers, moves registers from the producing warps to the consumers, and
+    runs a loop over work items in each role. The scheduler takes items from a counter in memory; the others receive them through shared memory. What reads an item becomes values of its
+    `tile.item_record`. Runs after `skim-nvvm-pipeline-products`.
+  }];
+}
+
+def LowerScheduler : SkimNvvmPass<"skim-nvvm-lower-scheduler"> {
+  let summary = "walk visits, a tile a lane";
+  let description = [{
+    `tile.for_each_visit` becomes the walk over stretches of tiles of the CPU, with thirty-two tiles tested at a time, one a lane; a ballot orders those that are
+    visited, and each lane writes its own to the batch that the loader reads. Runs after `skim-nvvm-lower-kernel`.
+  }];
+}
+
+def LowerCopies : SkimNvvmPass<"skim-nvvm-lower-copies"> {
+  let summary = "lower rings: bulk tensor copies, waits and releases";
+  let description = [{
+    `hopper.copy` and `hopper.copy_queries` become bulk tensor copies that complete on the barrier of their slot; `hopper.for_each_published` a loop over batches;
+    `hopper.next_visit`, `hopper.await` and `hopper.release` waits and arrivals. Values behind the last key of a request are overwritten by 0 before they are handed on.
+    Runs after `skim-nvvm-lower-scheduler`.
+  }];
+}
+
+def LowerFragments : SkimNvvmPass<"skim-nvvm-lower-fragments"> {
+  let summary = "lower products, masks and the softmax to registers and wgmma";
+  let description = [{
+    A fragment becomes a struct of the registers that one thread holds, a state the running maxima, sums, due factors and accumulators of its two rows. Products become `wgmma` instructions, masks
+    selects by conditions that are bounds on the column where they are affine in the key. Runs after `skim-nvvm-lower-copies`.
+  }];
+}
+
+def ExpandMath : SkimNvvmPass<"skim-nvvm-expand-math"> {
+  let summary = "replace functions of math by approximate instructions";
+  let description = [{
+    exp, log and tanh of f32 become `ex2.approx` and `lg2.approx` with products around them, whose errors stay below 2^-21 of the result (1e-7 for tanh).
+  }];
+}
+
+#endif // SKIM_CODEGEN_NVVM_PASSES_TD

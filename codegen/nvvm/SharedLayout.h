@@ -1,0 +1,66 @@
+// Where the rings, their barriers and the records of a kernel lie in shared memory.
+#ifndef SKIM_CODEGEN_NVVM_SHAREDLAYOUT_H
+#define SKIM_CODEGEN_NVVM_SHAREDLAYOUT_H
+
+#include "dialect/Tile/TileOps.h"
+
+namespace skim::nvvm {
+
+/// A ring: `slots` slots of `bytes` bytes, and two barriers a slot, filled and empty.
+struct Ring {
+  int64_t data = 0;
+  int64_t bytes = 0;
+  int64_t slots = 0;
+  int64_t barriers = 0; ///< of slot s: filled at barriers + 16 s, empty 8 bytes behind
+
+  int64_t end() const { return data + bytes * slots; }
+};
+
+/// Offsets and sizes in bytes.
+struct SharedLayout {
+  static constexpr int64_t kLargest = 232448; ///< what a block can have on sm_90
+  static constexpr int64_t kColumnBytes = 128; ///< a row of a panel, the width of the swizzle
+  /// A batch of published visits: flags and count, the item, then the visits.
+  static constexpr int64_t kBatchVisits = 64;
+  static constexpr int64_t kBatchHeader = 64;
+  static constexpr int64_t kVisitBytes = 8;
+  static constexpr int64_t kItemBytes = 32;
+  static constexpr int64_t kBatches = 2;
+
+  SharedLayout(tile::ProblemAttr problem, tile::ScheduleAttr schedule) {
+    auto columns = [](int64_t dim) { return (dim + 63) / 64 * kColumnBytes; };
+    int64_t keyBytes = schedule.getKeys() * columns(problem.getHeadDim());
+    int64_t valueBytes = schedule.getKeys() * columns(problem.getValueDim());
+    int64_t queryBytes = schedule.getRows() * columns(problem.getHeadDim());
+    // Two slots of queries where they fit: the next item's are copied while this one's are used.
+    int64_t rest = schedule.getStages() * (keyBytes + valueBytes) + kRecords;
+    queries = {0, queryBytes, 2 * queryBytes + rest <= kLargest ? 2 : 1, 0};
+    keys = {queries.end(), keyBytes, schedule.getStages(), 0};
+    values = {keys.end(), valueBytes, schedule.getStages(), 0};
+    batches = {values.end(), kBatchHeader + kBatchVisits * kVisitBytes, kBatches, 0};
+    int64_t next = batches.end();
+    auto take = [&next](int64_t size) {
+      int64_t start = next;
+      next += size;
+      return start;
+    };
+    itemRecords = take(queries.slots * kItemBytes);
+    visitRecords = take(keys.slots * kVisitBytes);
+    for (Ring *ring : {&queries, &keys, &values, &batches})
+      ring->barriers = take(16 * ring->slots);
+    tail = take(8);
+    bytes = next;
+  }
+
+  Ring queries, keys, values, batches;
+  int64_t itemRecords = 0, visitRecords = 0;
+  int64_t tail = 0; ///< barrier of values whose last rows do not exist
+  int64_t bytes = 0;
+
+private:
+  static constexpr int64_t kRecords = 2048; ///< an upper bound of all that is not operands
+};
+
+} // namespace skim::nvvm
+
+#endif // SKIM_CODEGEN_NVVM_SHAREDLAYOUT_H

@@ -1,0 +1,218 @@
+// Rings: bulk tensor copies, waits and releases.
+#include "codegen/cpu/Items.h"
+#include "codegen/cpu/KernelArguments.h"
+#include "codegen/nvvm/Batches.h"
+#include "codegen/nvvm/Copies.h"
+#include "codegen/nvvm/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace skim::nvvm {
+#define GEN_PASS_DEF_LOWERCOPIES
+#include "codegen/nvvm/Passes.h.inc"
+} // namespace skim::nvvm
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::nvvm;
+
+static const Ring &ringOf(const SharedLayout &layout, tile::Operand operand) {
+  return operand == tile::Operand::Keys ? layout.keys : layout.values;
+}
+
+static LogicalResult lower(hopper::CopyQueriesOp op) {
+  Device device = Device::before(op);
+  FailureOr<tile::ItemRecordOp> item = cpu::itemRecord(op, op.getItem());
+  if (failed(item))
+    return failure();
+  SharedLayout layout = sharedLayout(op);
+  Value number = device.getI32(frame(device, Frame::Item));
+  device.waitEmpty(layout.queries, number);
+  ItemFields fields = batchItem(device, layout);
+  device.ifThen(device.isLane(0), [&] {
+    storeItem(device, layout, number, fields);
+    Value row = device.sub(cpu::tileStart(device, *item), cpu::basePosition(device, *item));
+    Value token = device.add(fields.firstToken, device.toI32(row));
+    copyQueryTile(device, layout, number, token, fields.head);
+  });
+  op.erase();
+  return success();
+}
+
+static LogicalResult lower(hopper::CopyOp op) {
+  Device device = Device::before(op);
+  FailureOr<tile::VisitRecordOp> visit = cpu::visitRecord(op, op.getVisit());
+  if (failed(visit))
+    return failure();
+  FailureOr<tile::ItemRecordOp> item = cpu::itemRecord(op, visit->getItem());
+  if (failed(item))
+    return failure();
+  SharedLayout layout = sharedLayout(op);
+  const Ring &ring = ringOf(layout, op.getOperand());
+  device.waitEmpty(ring, op.getNumber());
+  KeyTile tile{op.getOperand(), *item, visit->getFirstKey(), visit->getCount(),
+               loadItem(device, layout, device.getI32(frame(device, Frame::Item))).firstKeyToken};
+  if (op.getOperand() == tile::Operand::Keys)
+    device.ifThen(device.isLane(0), [&] {
+      Value flags = device.select(visit->getMasked(), device.i32(kMasked), device.i32(0));
+      storeVisit(device, layout, op.getNumber(), device.toI32(visit->getFirstKey()), flags);
+    });
+  copyKeyTile(device, layout, tile, op.getNumber());
+  op.erase();
+  return success();
+}
+
+/// The loader's loop over the batches of an item.
+static LogicalResult lower(hopper::ForEachPublishedOp op) {
+  if (!op.getCarry().empty())
+    return op.emitOpError() << "carries values; run 'skim-nvvm-pipeline-products' first";
+  Device device = Device::before(op);
+  FailureOr<tile::ItemRecordOp> item = cpu::itemRecord(op, op.getItem());
+  if (failed(item))
+    return failure();
+  SharedLayout layout = sharedLayout(op);
+  Value visits = frame(device, Frame::Visit);
+  int64_t keys = cpu::kernelInfo(op).schedule.getKeys();
+
+  auto batches = scf::WhileOp::create(device, TypeRange(), ValueRange());
+  {
+    OpBuilder::InsertionGuard guard(device);
+    device.createBlock(&batches.getBefore());
+    Value flags = awaitBatch(device, layout);
+    Value count = device.toIndex(batchCount(device, layout));
+    device.loop(device.index(0), count, 1, [&](Value position) {
+      auto [first, visitFlags] = batchVisit(device, layout, device.toI32(position));
+      Value firstKey = device.toIndex(first);
+      Value existing = device.min(device.index(keys), device.sub(item->getKvLen(), firstKey));
+      Value masked = device.logicalNot(
+          device.equal(device.bitAnd(visitFlags, kMasked), device.i32(0)));
+      Value visit = tile::VisitRecordOp::create(
+          device, device.getType<tile::VisitType>(), op.getItem(), firstKey, existing, masked,
+          tile::SourceAttr::get(op.getContext(), false, 0, 0, 1));
+      Value number = device.getI32(visits);
+      op.getBody().getArgument(0).replaceAllUsesWith(visit);
+      op.getBody().getArgument(1).replaceAllUsesWith(number);
+      Block &body = op.getBody().front();
+      Operation *yield = body.getTerminator();
+      device.getInsertionBlock()->getOperations().splice(
+          device.getInsertionPoint(), body.getOperations(), body.begin(), yield->getIterator());
+      device.set(visits, device.add(number, device.i32(1)));
+    });
+    releaseBatch(device, layout);
+    Value last = device.logicalNot(
+        device.equal(device.bitAnd(flags, kLastOfItem), device.i32(0)));
+    scf::ConditionOp::create(device, device.logicalNot(last), ValueRange());
+    device.createBlock(&batches.getAfter());
+    scf::YieldOp::create(device);
+  }
+  endVisits(device, layout);
+  op.erase();
+  return success();
+}
+
+static LogicalResult lower(hopper::NextVisitOp op) {
+  Device device = Device::before(op);
+  FailureOr<tile::ItemRecordOp> item = cpu::itemRecord(op, op.getItem());
+  if (failed(item))
+    return failure();
+  SharedLayout layout = sharedLayout(op);
+  int64_t keys = cpu::kernelInfo(op).schedule.getKeys();
+  Value visits = frame(device, Frame::Visit);
+  Value number = device.getI32(visits);
+  device.set(visits, device.add(number, device.i32(1)));
+  device.waitFilled(layout.keys, number);
+  auto [first, flags] = loadVisit(device, layout, number);
+  // The same for all lanes, which the compiler sees when it comes from a shuffle.
+  flags = device.broadcast(flags);
+  Value firstKey = device.toIndex(first);
+  Value more = device.equal(device.bitAnd(flags, kEndOfVisits), device.i32(0));
+  device.ifThen(device.logicalNot(more), [&] {
+    Value elected = device.isLane(0);
+    for (const Ring *ring : {&layout.keys, &layout.values})
+      device.arriveOnce(device.empty(*ring, device.slotOf(*ring, number)), elected);
+  });
+  Value count = device.min(device.index(keys), device.sub(item->getKvLen(), firstKey));
+  Value masked =
+      device.logicalNot(device.equal(device.bitAnd(flags, kMasked), device.i32(0)));
+  op.replaceAllUsesWith(ValueRange{number, firstKey, count, masked, more});
+  op.erase();
+  return success();
+}
+
+/// The tile that a `hopper.await` or `hopper.await_queries` gives is its slot's offset.
+static Value asTile(Device &device, Value offset, Type type) {
+  return UnrealizedConversionCastOp::create(device, type, offset).getResult(0);
+}
+
+static LogicalResult lower(hopper::AwaitOp op) {
+  Device device = Device::before(op);
+  SharedLayout layout = sharedLayout(op);
+  const Ring &ring = ringOf(layout, op.getOperand());
+  if (op.getOperand() == tile::Operand::Values)
+    device.waitFilled(ring, op.getNumber());
+  Value slot = device.slotOf(ring, op.getNumber());
+  Value offset = device.add(device.mul(slot, device.i32(ring.bytes)), device.i32(ring.data));
+  op.replaceAllUsesWith(asTile(device, offset, op.getTile().getType()));
+  op.erase();
+  return success();
+}
+
+static LogicalResult lower(hopper::AwaitQueriesOp op) {
+  Device device = Device::before(op);
+  SharedLayout layout = sharedLayout(op);
+  Value slot = device.slotOf(layout.queries, device.getI32(frame(device, Frame::Item)));
+  Value offset =
+      device.add(device.mul(slot, device.i32(layout.queries.bytes)), device.i32(layout.queries.data));
+  op.replaceAllUsesWith(asTile(device, offset, op.getQueries().getType()));
+  op.erase();
+  return success();
+}
+
+static LogicalResult lower(hopper::ReleaseOp op) {
+  Device device = Device::before(op);
+  SharedLayout layout = sharedLayout(op);
+  const Ring &ring = ringOf(layout, op.getOperand());
+  device.arriveOnce(device.empty(ring, device.slotOf(ring, op.getNumber())), device.isLane(0));
+  op.erase();
+  return success();
+}
+
+static LogicalResult lower(hopper::ReleaseQueriesOp op) {
+  Device device = Device::before(op);
+  SharedLayout layout = sharedLayout(op);
+  Value slot = device.slotOf(layout.queries, device.getI32(frame(device, Frame::Item)));
+  device.arriveOnce(device.empty(layout.queries, slot), device.isLane(0));
+  op.erase();
+  return success();
+}
+
+namespace {
+
+struct LowerCopiesPass : skim::nvvm::impl::LowerCopiesBase<LowerCopiesPass> {
+  void runOnOperation() override {
+    // Loops first: what stands in them finds its visit's record then.
+    LogicalResult walks = success();
+    auto lowerAll = [&](auto... kinds) {
+      SmallVector<Operation *> ops;
+      getOperation().walk([&](Operation *op) {
+        if ((isa<decltype(kinds)>(op) || ...))
+          ops.push_back(op);
+      });
+      for (Operation *op : ops)
+        if (succeeded(walks))
+          walks = TypeSwitch<Operation *, LogicalResult>(op).Case<decltype(kinds)...>(
+              [](auto known) { return lower(known); });
+    };
+    lowerAll(hopper::ForEachPublishedOp());
+    lowerAll(hopper::CopyQueriesOp(), hopper::CopyOp(), hopper::NextVisitOp(), hopper::AwaitOp(),
+             hopper::AwaitQueriesOp(), hopper::ReleaseOp(), hopper::ReleaseQueriesOp());
+    if (failed(walks))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,241 @@
+// Kernels to functions whose warps branch to their roles.
+#include "codegen/cpu/Items.h"
+#include "codegen/cpu/KernelArguments.h"
+#include "codegen/nvvm/Batches.h"
+#include "codegen/nvvm/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace skim::nvvm {
+#define GEN_PASS_DEF_LOWERKERNEL
+#include "codegen/nvvm/Passes.h.inc"
+} // namespace skim::nvvm
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::nvvm;
+using hopper::Role;
+
+namespace {
+
+constexpr int64_t kThreadsOfGroup = 128;
+
+class KernelLowering {
+public:
+  explicit KernelLowering(hopper::KernelOp kernel)
+      : kernel(kernel), layout(kernel.getProblem(), kernel.getSchedule()),
+        device(Device::before(kernel)) {}
+
+  LogicalResult run();
+
+private:
+  LLVM::LLVMFuncOp createFunction();
+  void initializeBarriers();
+  LogicalResult lowerScheduler();
+  LogicalResult lowerLoader();
+  LogicalResult lowerConsumer();
+  /// Moves the body of a role here, for `item`.
+  LogicalResult inlineRole(Role role, const ItemFields &item);
+  tile::ItemRecordOp createRecord(const ItemFields &item);
+  /// Loops while `head` gives a true value.
+  LogicalResult repeat(llvm::function_ref<Value()> head,
+                       llvm::function_ref<LogicalResult()> body);
+
+  hopper::KernelOp kernel;
+  SharedLayout layout;
+  Device device;
+  Value arguments, items, itemCount, nextItem;
+};
+
+} // namespace
+
+LLVM::LLVMFuncOp KernelLowering::createFunction() {
+  Type pointer = device.pointerType();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(device.getContext()),
+                                          SmallVector<Type>(7, pointer));
+  auto function = LLVM::LLVMFuncOp::create(device, kernel.getSymName(), type);
+  cpu::setKernelInfo(function,
+                     {kernel.getProblem(), kernel.getSchedule(), kernel.getItems()});
+  function->setAttr(kPageSizeAttr, kernel.getPageSizeAttr());
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), device.getUnitAttr());
+  auto threads = static_cast<int32_t>(kThreadsOfGroup * (1 + kernel.getSchedule().getConsumers()));
+  function->setAttr("nvvm.reqntid", device.getDenseI32ArrayAttr({threads}));
+  function->setAttr("nvvm.minctasm", device.getI32IntegerAttr(1));
+  Type map = LLVM::LLVMArrayType::get(device.getI8Type(), 128);
+  for (unsigned argument = 4; argument < 7; ++argument) {
+    function.setArgAttr(argument, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(map));
+    function.setArgAttr(argument, LLVM::LLVMDialect::getAlignAttrName(),
+                        device.getI64IntegerAttr(64));
+    function.setArgAttr(argument, NVVM::NVVMDialect::getGridConstantAttrName(),
+                        device.getUnitAttr());
+  }
+  return function;
+}
+
+void KernelLowering::initializeBarriers() {
+  int64_t consumerWarps = 4 * kernel.getSchedule().getConsumers();
+  device.ifThen(device.equal(device.thread(), device.i32(0)), [&] {
+    auto initialize = [&](int64_t offset, int64_t arrivals) {
+      NVVM::MBarrierInitOp::create(device, device.shared(offset), device.i32(arrivals), Value());
+    };
+    for (const Ring *ring : {&layout.queries, &layout.keys, &layout.values, &layout.batches})
+      for (int64_t slot = 0; slot < ring->slots; ++slot) {
+        initialize(ring->barriers + 16 * slot, 1);
+        initialize(ring->barriers + 16 * slot + 8, ring == &layout.batches ? 1 : consumerWarps);
+      }
+    initialize(layout.tail, 1);
+    NVVM::FenceMbarrierInitOp::create(device);
+  });
+  NVVM::Barrier0Op::create(device);
+}
+
+LogicalResult KernelLowering::repeat(llvm::function_ref<Value()> head,
+                                     llvm::function_ref<LogicalResult()> body) {
+  OpBuilder::InsertionGuard guard(device);
+  auto walk = scf::WhileOp::create(device, TypeRange(), ValueRange());
+  device.createBlock(&walk.getBefore());
+  Value goesOn = head();
+  scf::ConditionOp::create(device, goesOn, ValueRange());
+  device.createBlock(&walk.getAfter());
+  LogicalResult result = body();
+  scf::YieldOp::create(device);
+  return result;
+}
+
+tile::ItemRecordOp KernelLowering::createRecord(const ItemFields &item) {
+  Value zero = device.index(0);
+  Value kvLen = device.toIndex(item.kvLen), qLen = device.toIndex(item.qLen);
+  Value head = device.toIndex(item.head), tile = device.toIndex(item.tile);
+  Value kvHead = device.floorDiv(
+      head, kernel.getProblem().getQueryHeads() / kernel.getProblem().getKvHeads());
+  int64_t tileRows = kernel.getSchedule().getRows();
+  Value start = device.mul(tile, device.index(tileRows));
+  Value rowsBegin = device.max(device.sub(device.sub(kvLen, qLen), start), zero);
+  Value rowsEnd = device.min(device.sub(kvLen, start), device.index(tileRows));
+  return tile::ItemRecordOp::create(
+      device, device.getType<tile::ItemType>(), arguments, device.toIndex(item.request), head,
+      kvHead, cpu::loadArgument(device, arguments, cpu::Argument::Layer), tile, qLen, kvLen,
+      rowsBegin, rowsEnd, tileRows, zero, kvLen, device.toIndex(item.firstToken), arguments);
+}
+
+LogicalResult KernelLowering::inlineRole(Role role, const ItemFields &item) {
+  tile::ItemRecordOp record = createRecord(item);
+  hopper::RoleOp source = kernel.getRole(role);
+  source.getItem().replaceAllUsesWith(record);
+  Block *block = device.getInsertionBlock();
+  block->getOperations().splice(device.getInsertionPoint(), source.getBody().front().getOperations());
+  cpu::lowerItemUsers(record);
+  return cpu::evaluateItemScalars(*block);
+}
+
+LogicalResult KernelLowering::lowerScheduler() {
+  Value total = device.load(device.getI32Type(), itemCount);
+  Value taken = device.createVariable(device.getI32Type());
+  LogicalResult result = repeat(
+      [&] {
+        device.set(taken, device.i32(0));
+        device.ifThen(device.isLane(0), [&] {
+          device.set(taken, LLVM::AtomicRMWOp::create(device, LLVM::AtomicBinOp::add, nextItem,
+                                                      device.i32(1),
+                                                      LLVM::AtomicOrdering::monotonic));
+        });
+        device.set(taken, device.broadcast(device.getI32(taken)));
+        return device.less(device.getI32(taken), total);
+      },
+      [&] {
+        ItemFields item = readItem(device, arguments, items, device.getI32(taken));
+        beginBatches(device, layout, item);
+        LogicalResult inlined = inlineRole(Role::Scheduler, item);
+        publishBatch(device, layout, kLastOfItem);
+        return inlined;
+      });
+  beginBatch(device, layout);
+  publishBatch(device, layout, kLastOfAll);
+  return result;
+}
+
+LogicalResult KernelLowering::lowerLoader() {
+  LogicalResult result = repeat(
+      [&] {
+        Value flags = awaitBatch(device, layout);
+        return device.equal(device.bitAnd(flags, kLastOfAll), device.i32(0));
+      },
+      [&] {
+        ItemFields item = batchItem(device, layout);
+        LogicalResult inlined = inlineRole(Role::Loader, item);
+        Value number = frame(device, Frame::Item);
+        device.set(number, device.add(device.getI32(number), device.i32(1)));
+        return inlined;
+      });
+  endItems(device, layout);
+  return result;
+}
+
+LogicalResult KernelLowering::lowerConsumer() {
+  return repeat(
+      [&] {
+        Value number = device.getI32(frame(device, Frame::Item));
+        device.waitFilled(layout.queries, number);
+        return device.lessOrEqual(device.i32(0), loadItem(device, layout, number).request);
+      },
+      [&] {
+        Value number = frame(device, Frame::Item);
+        LogicalResult inlined =
+            inlineRole(Role::Consumer, loadItem(device, layout, device.getI32(number)));
+        device.set(number, device.add(device.getI32(number), device.i32(1)));
+        return inlined;
+      });
+}
+
+LogicalResult KernelLowering::run() {
+  LLVM::LLVMFuncOp function = createFunction();
+  device.setInsertionPointToStart(function.addEntryBlock(device));
+  arguments = function.getArgument(0);
+  items = function.getArgument(1);
+  itemCount = function.getArgument(2);
+  nextItem = function.getArgument(3);
+  createFrame(device);
+  initializeBarriers();
+  // The same for all lanes, which the compiler sees when it comes from a shuffle.
+  Value warp = device.broadcast(device.shiftRight(device.thread(), 5));
+  device.set(frame(device, Frame::Warp), warp);
+  Value scale = cpu::loadArgument(device, arguments, cpu::Argument::SoftmaxScale);
+  device.set(frame(device, Frame::Scale),
+             arith::TruncFOp::create(device, device.getF32Type(), scale));
+  LogicalResult lowered = success();
+  auto also = [&](LogicalResult result) { lowered = success(succeeded(lowered) && succeeded(result)); };
+  device.ifElse(
+      device.less(warp, device.i32(4)),
+      [&] {
+        NVVM::SetMaxRegisterOp::create(device, static_cast<int32_t>(kernel.getProducerRegisters()),
+                                       NVVM::SetMaxRegisterAction::decrease);
+        device.ifThen(device.equal(warp, device.i32(0)), [&] { also(lowerScheduler()); });
+        device.ifThen(device.equal(warp, device.i32(1)), [&] { also(lowerLoader()); });
+      },
+      [&] {
+        NVVM::SetMaxRegisterOp::create(device, static_cast<int32_t>(kernel.getConsumerRegisters()),
+                                       NVVM::SetMaxRegisterAction::increase);
+        also(lowerConsumer());
+      });
+  LLVM::ReturnOp::create(device, ValueRange());
+  kernel.erase();
+  return lowered;
+}
+
+namespace {
+
+struct LowerKernelPass : skim::nvvm::impl::LowerKernelBase<LowerKernelPass> {
+  void runOnOperation() override {
+    auto kernels = llvm::to_vector(getOperation().getOps<hopper::KernelOp>());
+    if (!kernels.empty())
+      declareSharedMemory(getOperation());
+    for (hopper::KernelOp kernel : kernels)
+      if (failed(KernelLowering(kernel).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,91 @@
+// Visits to batches, thirty-two tiles at a time.
+#include "codegen/cpu/Items.h"
+#include "codegen/cpu/VisitWalk.h"
+#include "codegen/nvvm/Batches.h"
+#include "codegen/nvvm/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace skim::nvvm {
+#define GEN_PASS_DEF_LOWERSCHEDULER
+#include "codegen/nvvm/Passes.h.inc"
+} // namespace skim::nvvm
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::nvvm;
+
+namespace {
+
+constexpr int64_t kLanes = 32;
+
+class SchedulerLowering {
+public:
+  SchedulerLowering(tile::ForEachVisitOp op, tile::ItemRecordOp item)
+      : op(op), device(Device::before(op)), layout(sharedLayout(op)),
+        walk(device, op, item, /*lanes=*/1) {}
+
+  LogicalResult run() {
+    LogicalResult walked = walk.run([&](Value bottom, Value top) {
+      LogicalResult result = success();
+      Value lane = device.toIndex(device.lane());
+      device.loop(device.index(0), device.sub(top, bottom), kLanes, [&](Value step) {
+        Value tile = device.sub(device.sub(top, device.index(1)), device.add(step, lane));
+        result = testTiles(tile, device.lessOrEqual(bottom, tile));
+      });
+      return result;
+    });
+    if (failed(walked))
+      return failure();
+    op.erase();
+    return success();
+  }
+
+private:
+  /// Each lane tests its tile, where it has one.
+  LogicalResult testTiles(Value tile, Value exists) {
+    LogicalResult tested = success();
+    int64_t keys = cpu::kernelInfo(op).schedule.getKeys();
+    Value firstKey = device.mul(tile, device.index(keys));
+    cpu::Code::Values answers = device.choose(
+        exists,
+        [&]() -> cpu::Code::Values {
+          Value left = device.sub(walk.sourceLength(), firstKey);
+          Value count = device.min(device.index(keys), left);
+          tested = walk.testLiterals(firstKey, count);
+          if (failed(tested))
+            return {device.i1(false), device.i1(false)};
+          // A tile that is cut by the last key needs its mask for the keys behind it.
+          Value cut = device.less(left, device.index(keys));
+          return {walk.isTouched(tile), device.logicalOr(walk.isHidden(tile), cut)};
+        },
+        [&]() -> cpu::Code::Values { return {device.i1(false), device.i1(false)}; });
+    appendVisits(device, layout, answers[0], device.toI32(firstKey), answers[1]);
+    return tested;
+  }
+
+  tile::ForEachVisitOp op;
+  Device device;
+  SharedLayout layout;
+  cpu::VisitWalk walk;
+};
+
+struct LowerSchedulerPass : skim::nvvm::impl::LowerSchedulerBase<LowerSchedulerPass> {
+  void runOnOperation() override {
+    SmallVector<tile::ForEachVisitOp> walks;
+    getOperation().walk([&](tile::ForEachVisitOp op) {
+      if (!op.getBody().getOps<hopper::PublishOp>().empty())
+        walks.push_back(op);
+    });
+    for (tile::ForEachVisitOp op : walks) {
+      FailureOr<tile::ItemRecordOp> item = cpu::itemRecord(op, op.getItem());
+      if (failed(item) || failed(SchedulerLowering(op, *item).run()))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace

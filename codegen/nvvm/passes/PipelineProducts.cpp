@@ -1,0 +1,197 @@
+// The product of one visit under the softmax of another.
+#include "codegen/nvvm/HopperOps.h"
+#include "codegen/nvvm/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace skim::nvvm {
+#define GEN_PASS_DEF_PIPELINEPRODUCTS
+#include "codegen/nvvm/Passes.h.inc"
+} // namespace skim::nvvm
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::nvvm;
+
+namespace {
+
+class ProductPipeline {
+public:
+  explicit ProductPipeline(hopper::ForEachPublishedOp op)
+      : op(op), builder(op.getLoc(), op), source(op.getBody().front()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult findParts();
+  hopper::NextVisitOp nextVisit() {
+    Type i1 = builder.getI1Type(), index = builder.getIndexType();
+    return hopper::NextVisitOp::create(builder, builder.getI32Type(), index, index, i1, i1,
+                                       op.getItem());
+  }
+  Value visitOf(Value first, Value count, Value masked) {
+    return tile::VisitRecordOp::create(builder, tile::VisitType::get(builder.getContext()),
+                                       op.getItem(), first, count, masked, visitSource());
+  }
+  tile::SourceAttr visitSource() {
+    return tile::SourceAttr::get(builder.getContext(), false, 0, 0, 1);
+  }
+  Value issueDot(Value number) {
+    Value keys = hopper::AwaitOp::create(builder, await[0].getType(), tile::Operand::Keys, number);
+    return tile::IssueDotOp::create(builder, dot.getScores().getType(), dot.getToken().getType(),
+                                    dot.getQueries(), keys, ValueRange())
+        .getScores();
+  }
+  /// Waits for the scores, frees the keys, and applies what stands between product and softmax.
+  Value finishScores(Value scores, Value number, Value visit, int64_t pending, Value keep);
+  hopper::OnlineSoftmaxOp softmaxOf(Value scores, Value state, bool first) {
+    return hopper::OnlineSoftmaxOp::create(builder, scores.getType(), state.getType(), scores,
+                                           state, first, modifiesScores(), op.getItem());
+  }
+  bool modifiesScores() {
+    return llvm::any_of(between, llvm::IsaPred<tile::MapScoresOp>);
+  }
+  Value pack(Value probabilities) {
+    auto wide = cast<tile::FragmentType>(probabilities.getType());
+    Type operand = cast<tile::SharedType>(await[1].getType()).getElement();
+    return hopper::PackOp::create(
+        builder, tile::FragmentType::get(wide.getContext(), wide.getRows(), wide.getColumns(), operand),
+        probabilities);
+  }
+  Value wait(Value value, int64_t pending, Value keep) {
+    return hopper::WaitOp::create(builder, value.getType(), value, pending, keep);
+  }
+  Value accumulate(Value packed, Value state, Value number) {
+    Value values =
+        hopper::AwaitOp::create(builder, await[1].getType(), tile::Operand::Values, number);
+    return hopper::IssueAccumulateOp::create(builder, state.getType(), packed, values, state);
+  }
+  SmallVector<Value> loop(ValueRange initial);
+
+  hopper::ForEachPublishedOp op;
+  ImplicitLocOpBuilder builder;
+  Block &source;
+  SmallVector<Value, 2> await; ///< the tiles of keys and of values
+  tile::IssueDotOp dot;
+  SmallVector<Operation *> between; ///< from the product to the softmax
+};
+
+} // namespace
+
+LogicalResult ProductPipeline::findParts() {
+  await.resize(2);
+  for (Operation &each : source.without_terminator()) {
+    if (auto tile = dyn_cast<hopper::AwaitOp>(each))
+      await[tile.getOperand() == tile::Operand::Keys ? 0 : 1] = tile.getTile();
+    else if (auto product = dyn_cast<tile::IssueDotOp>(each))
+      dot = product;
+    else if (isa<tile::MapScoresOp, tile::MaskOp>(each))
+      between.push_back(&each);
+    else if (!isa<tile::OnlineSoftmaxOp, tile::AccumulateOp>(each))
+      return each.emitOpError() << "cannot be pipelined";
+  }
+  if (!await[0] || !await[1] || !dot || op.getCarry().size() != 1)
+    return op.emitOpError() << "expected one product of scores and one of values";
+  return success();
+}
+
+Value ProductPipeline::finishScores(Value scores, Value number, Value visit, int64_t pending,
+                                    Value keep) {
+  Value current = wait(scores, pending, keep);
+  hopper::ReleaseOp::create(builder, tile::Operand::Keys, number);
+  IRMapping mapping;
+  mapping.map(op.getBody().getArgument(0), visit);
+  mapping.map(dot.getScores(), current);
+  for (Operation *each : between) {
+    Operation *copy = each->cloneWithoutRegions(mapping);
+    // What they waited for has come.
+    for (unsigned i = copy->getNumOperands(); i-- > 0;)
+      if (isa<tile::TokenType>(copy->getOperand(i).getType()))
+        copy->eraseOperand(i);
+    builder.insert(copy);
+    for (auto [from, to] : llvm::zip(each->getRegions(), copy->getRegions()))
+      from.cloneInto(&to, mapping);
+    current = copy->getResult(0);
+    mapping.map(each->getResult(0), current);
+  }
+  return current;
+}
+
+/// While there are visits: issue this one's scores, then the sum of the one before, and take this
+/// one's softmax under it. Carries the state, the packed probabilities and the number of the visit
+/// before.
+SmallVector<Value> ProductPipeline::loop(ValueRange initial) {
+  SmallVector<Type> types = {builder.getI32Type(), builder.getIndexType(), builder.getIndexType(),
+                             builder.getI1Type()};
+  size_t fields = types.size();
+  llvm::append_range(types, initial.getTypes());
+  SmallVector<Location> locations(types.size(), op.getLoc());
+  auto walk = scf::WhileOp::create(builder, types, initial);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *before = builder.createBlock(&walk.getBefore(), {}, initial.getTypes(),
+                                      ArrayRef(locations).take_front(initial.size()));
+  hopper::NextVisitOp next = nextVisit();
+  SmallVector<Value> found = {next.getNumber(), next.getFirstKey(), next.getCount(),
+                              next.getMasked()};
+  llvm::append_range(found, before->getArguments());
+  scf::ConditionOp::create(builder, next.getMore(), found);
+
+  Block *body = builder.createBlock(&walk.getAfter(), {}, types, locations);
+  Value number = body->getArgument(0), state = body->getArgument(4);
+  Value packed = body->getArgument(5), previous = body->getArgument(6);
+  Value visit = visitOf(body->getArgument(1), body->getArgument(2), body->getArgument(3));
+  Value scores = issueDot(number);
+  Value summed = accumulate(packed, state, previous);
+  Value finished = finishScores(scores, number, visit, /*pending=*/1, packed);
+  hopper::OnlineSoftmaxOp softmax = softmaxOf(finished, summed, /*first=*/false);
+  Value arrived = wait(softmax.getResult(), 0, packed);
+  hopper::ReleaseOp::create(builder, tile::Operand::Values, previous);
+  Value rescaled = hopper::RescaleOp::create(builder, arrived.getType(), arrived);
+  scf::YieldOp::create(builder, ValueRange{rescaled, pack(softmax.getProbabilities()), number});
+  return SmallVector<Value>(walk.getResults().drop_front(fields));
+}
+
+LogicalResult ProductPipeline::run() {
+  if (failed(findParts()))
+    return failure();
+  Value empty = op.getCarry().front();
+  hopper::NextVisitOp first = nextVisit();
+  auto any = scf::IfOp::create(builder, empty.getType(), first.getMore(), true);
+  builder.setInsertionPointToStart(any.thenBlock());
+  Value visit = visitOf(first.getFirstKey(), first.getCount(), first.getMasked());
+  Value scores = finishScores(issueDot(first.getNumber()), first.getNumber(), visit, 0, {});
+  hopper::OnlineSoftmaxOp softmax = softmaxOf(scores, empty, /*first=*/true);
+  SmallVector<Value> last =
+      loop({softmax.getResult(), pack(softmax.getProbabilities()), first.getNumber()});
+  Value summed = accumulate(last[1], last[0], last[2]);
+  Value state = wait(summed, 0, last[1]);
+  hopper::ReleaseOp::create(builder, tile::Operand::Values, last[2]);
+  scf::YieldOp::create(builder, state);
+  builder.setInsertionPointToStart(any.elseBlock());
+  scf::YieldOp::create(builder, empty);
+  op.getResult(0).replaceAllUsesWith(any.getResult(0));
+  op.erase();
+  return success();
+}
+
+namespace {
+
+struct PipelineProductsPass : skim::nvvm::impl::PipelineProductsBase<PipelineProductsPass> {
+  void runOnOperation() override {
+    SmallVector<hopper::ForEachPublishedOp> walks;
+    getOperation().walk([&](hopper::ForEachPublishedOp op) {
+      if (!op.getCarry().empty())
+        walks.push_back(op);
+    });
+    for (hopper::ForEachPublishedOp op : walks)
+      if (failed(ProductPipeline(op).run()))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

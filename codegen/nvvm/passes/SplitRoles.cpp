@@ -1,0 +1,221 @@
+// Attention programs to kernels of roles.
+#include "codegen/nvvm/HopperOps.h"
+#include "codegen/nvvm/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace skim::nvvm {
+#define GEN_PASS_DEF_SPLITROLES
+#include "codegen/nvvm/Passes.h.inc"
+} // namespace skim::nvvm
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::nvvm;
+
+namespace {
+
+/// The registers of a thread of the producing warps and of the consumers, so that all of the
+/// multiprocessor's 65,536 are used.
+struct Registers {
+  int64_t producer, consumer;
+};
+Registers chooseRegisters(int64_t consumers) {
+  switch (consumers) {
+  case 1:
+    return {56, 240};
+  case 2:
+    return {40, 232};
+  default:
+    return {32, 160};
+  }
+}
+
+class RoleSplitter {
+public:
+  explicit RoleSplitter(tile::ProgramOp program)
+      : program(program), context(program.getContext()), builder(program),
+        source(cast<tile::ForEachWorkItemOp>(program.getBody().front().front())) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult checkOperands();
+  int64_t pageSize();
+  /// Starts a role; its block has the item as its argument.
+  Block *createRole(hopper::Role kind);
+  void buildScheduler();
+  void buildLoader();
+  LogicalResult buildConsumer();
+
+  /// Copies what the item's operations compute once for it: all but the products.
+  void cloneScalars(IRMapping &mapping, bool raisesStatus);
+  Type staged(tile::SharedType type, int64_t stages) {
+    return tile::SharedType::get(context, type.getRows(), type.getColumns(),
+                                 program.getProblem().getOperand(), 128, stages);
+  }
+
+  tile::ProgramOp program;
+  MLIRContext *context;
+  OpBuilder builder;
+  tile::ForEachWorkItemOp source;
+  hopper::KernelOp kernel;
+  tile::ForEachVisitOp visits;
+};
+
+} // namespace
+
+LogicalResult RoleSplitter::checkOperands() {
+  tile::ProblemAttr problem = program.getProblem();
+  Type operand = problem.getOperand();
+  if (!operand.isBF16() && !operand.isF16())
+    return program.emitError() << "sm_90a: expected operands of bf16 or f16 but got " << operand;
+  for (int64_t dim : {problem.getHeadDim(), problem.getValueDim()})
+    if (dim % 64 != 0 || dim > 256)
+      return program.emitError() << "sm_90a: expected head dimensions that are multiples of 64 up "
+                                    "to 256 but got "
+                                 << dim;
+  auto all = source.getBody().getOps<tile::ForEachVisitOp>();
+  if (!llvm::hasSingleElement(all))
+    return program.emitError() << "sm_90a: 'rest mean' is not compiled for this target";
+  visits = *all.begin();
+  for (Operation &op : source.getBody().getOps())
+    if (llvm::any_of(op.getResultTypes(), llvm::IsaPred<tile::PanelType>))
+      return op.emitError() << "sm_90a: selections that single rows make by scores are not "
+                               "compiled for this target";
+  return success();
+}
+
+Block *RoleSplitter::createRole(hopper::Role kind) {
+  builder.setInsertionPointToEnd(&kernel.getBody().front());
+  auto role = hopper::RoleOp::create(builder, source.getLoc(), kind);
+  return builder.createBlock(&role.getBody(), {}, tile::ItemType::get(context), source.getLoc());
+}
+
+void RoleSplitter::cloneScalars(IRMapping &mapping, bool raisesStatus) {
+  for (Operation &op : source.getBody().getOps()) {
+    bool products = isa<tile::LoadQueriesOp, tile::EmptyStateOp, tile::ForEachVisitOp,
+                        tile::FinishOp>(op);
+    if (products || (isa<tile::RaiseStatusOp>(op) && !raisesStatus))
+      continue;
+    builder.clone(op, mapping);
+  }
+}
+
+void RoleSplitter::buildScheduler() {
+  Block *block = createRole(hopper::Role::Scheduler);
+  IRMapping mapping;
+  mapping.map(source.getItem(), block->getArgument(0));
+  cloneScalars(mapping, /*raisesStatus=*/true);
+  auto mapped = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return mapping.lookup(value); });
+  };
+  auto walk = tile::ForEachVisitOp::create(
+      builder, visits.getLoc(), TypeRange(), block->getArgument(0), mapped(visits.getSymbols()),
+      mapped(visits.getLiterals()), ValueRange(), visits.getTouched(), visits.getHidden(),
+      visits.getSource());
+  Block *body = builder.createBlock(&walk.getBody(), {}, tile::VisitType::get(context),
+                                    visits.getLoc());
+  hopper::PublishOp::create(builder, visits.getLoc(), body->getArgument(0));
+  tile::YieldOp::create(builder, visits.getLoc(), ValueRange());
+}
+
+void RoleSplitter::buildLoader() {
+  Location loc = visits.getLoc();
+  Block *block = createRole(hopper::Role::Loader);
+  Value item = block->getArgument(0);
+  hopper::CopyQueriesOp::create(builder, loc, item);
+  auto walk = hopper::ForEachPublishedOp::create(builder, loc, item, ValueRange());
+  Block *body = builder.createBlock(
+      &walk.getBody(), {}, {tile::VisitType::get(context), builder.getI32Type()}, {loc, loc});
+  for (tile::Operand operand : {tile::Operand::Keys, tile::Operand::Values})
+    hopper::CopyOp::create(builder, loc, operand, body->getArgument(0), body->getArgument(1));
+  tile::YieldOp::create(builder, loc, ValueRange());
+}
+
+LogicalResult RoleSplitter::buildConsumer() {
+  Location loc = visits.getLoc();
+  Block *block = createRole(hopper::Role::Consumer);
+  Value item = block->getArgument(0);
+  int64_t stages = program.getSchedule().getStages();
+  IRMapping mapping;
+  mapping.map(source.getItem(), item);
+  cloneScalars(mapping, /*raisesStatus=*/false);
+  for (auto load : source.getBody().getOps<tile::LoadQueriesOp>())
+    mapping.map(load.getQueries(), hopper::AwaitQueriesOp::create(
+                                       builder, loc, staged(load.getQueries().getType(), 1), item));
+  auto carry = llvm::map_to_vector(visits.getCarry(), [&](Value value) -> Value {
+    return builder.clone(*value.getDefiningOp(), mapping)->getResult(0);
+  });
+  auto walk = hopper::ForEachPublishedOp::create(builder, loc, item, carry);
+  SmallVector<Type> types = {tile::VisitType::get(context), builder.getI32Type()};
+  llvm::append_range(types, visits.getCarry().getTypes());
+  Block *body =
+      builder.createBlock(&walk.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
+  mapping.map(visits.getVisit(), body->getArgument(0));
+  mapping.map(visits.getCarriedArguments(), body->getArguments().drop_front(2));
+  for (Operation &op : visits.getBody().getOps()) {
+    if (auto load = dyn_cast<tile::IssueLoadOp>(op)) {
+      // The slot is full when the consumer sees it: nothing is left to wait for.
+      mapping.map(load.getTile(), hopper::AwaitOp::create(
+                                      builder, loc, staged(load.getTile().getType(), stages),
+                                      load.getOperand(), body->getArgument(1)));
+      continue;
+    }
+    Operation *copy = op.cloneWithoutRegions(mapping);
+    builder.insert(copy);
+    for (auto [from, to] : llvm::zip(op.getRegions(), copy->getRegions()))
+      from.cloneInto(&to, mapping);
+  }
+  builder.setInsertionPointToEnd(block);
+  for (auto finish : source.getBody().getOps<tile::FinishOp>()) {
+    mapping.map(visits.getResults(), walk.getResults());
+    hopper::ReleaseQueriesOp::create(builder, loc, item);
+    builder.clone(*finish, mapping);
+  }
+  return success();
+}
+
+/// What the launch plan beside the program says of the cache.
+int64_t RoleSplitter::pageSize() {
+  for (auto plan : program->getParentOfType<ModuleOp>().getOps<tile::PlanOp>())
+    if (std::optional<uint64_t> size = plan.getPageSize())
+      return static_cast<int64_t>(*size);
+  return 0;
+}
+
+LogicalResult RoleSplitter::run() {
+  if (failed(checkOperands()))
+    return failure();
+  Registers registers = chooseRegisters(program.getSchedule().getConsumers());
+  kernel = hopper::KernelOp::create(builder, program.getLoc(), program.getSymName(),
+                                    program.getProblem(), program.getSchedule(), program.getItems(),
+                                    registers.producer, registers.consumer, pageSize());
+  builder.createBlock(&kernel.getBody());
+  buildScheduler();
+  buildLoader();
+  if (failed(buildConsumer()))
+    return failure();
+  program.erase();
+  return success();
+}
+
+namespace {
+
+struct SplitRolesPass : skim::nvvm::impl::SplitRolesBase<SplitRolesPass> {
+  void runOnOperation() override {
+    for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
+      bool attends = !program.getBody().front().getOps<tile::ForEachWorkItemOp>().empty() &&
+                     program.walk([](tile::FinishOp) { return WalkResult::interrupt(); })
+                         .wasInterrupted();
+      if (attends && failed(RoleSplitter(program).run()))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace
