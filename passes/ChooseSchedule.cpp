@@ -27,28 +27,56 @@ int64_t chooseSize(llvm::ArrayRef<int64_t> blocks) {
   return best;
 }
 
+/// Sizes of the blocks of a pattern along either axis.
+struct Blocks {
+  llvm::SmallVector<int64_t> rows, keys;
+};
+Blocks blocksOf(ir::PatternOp pattern) {
+  Blocks blocks;
+  for (mlir::Operation *op : neededOperations(pattern)) {
+    if (auto rest = llvm::dyn_cast<ir::RestMeanOp>(op)) {
+      blocks.rows.push_back(rest.getQuery());
+      blocks.keys.push_back(rest.getKey());
+    }
+    for (mlir::Type type : op->getResultTypes())
+      if (auto set = llvm::dyn_cast<ir::SetType>(type)) {
+        if (set.getAxes().query > 1)
+          blocks.rows.push_back(set.getAxes().query);
+        if (set.getAxes().key > 1)
+          blocks.keys.push_back(set.getAxes().key);
+      }
+  }
+  return blocks;
+}
+
+tile::ScheduleAttr scheduleForCpu(mlir::MLIRContext *context, const Blocks &blocks) {
+  return tile::ScheduleAttr::get(context, chooseSize(blocks.rows), chooseSize(blocks.keys),
+                                 /*stages=*/1, /*consumers=*/1);
+}
+
+tile::ScheduleAttr scheduleForHopper(mlir::MLIRContext *context, const Blocks &blocks,
+                                     int64_t largestDim) {
+  auto allMultiplesOf = [](llvm::ArrayRef<int64_t> sizes, int64_t size) {
+    return llvm::all_of(sizes, [size](int64_t block) { return block % size == 0; });
+  };
+  if (largestDim <= 128 && allMultiplesOf(blocks.rows, 192))
+    return tile::ScheduleAttr::get(context, 192, 64, /*stages=*/2, /*consumers=*/3);
+  bool wide = largestDim <= 128 && allMultiplesOf(blocks.keys, 128);
+  return tile::ScheduleAttr::get(context, 128, wide ? 128 : 64, /*stages=*/2, /*consumers=*/2);
+}
+
 struct ChooseSchedulePass : impl::ChooseScheduleBase<ChooseSchedulePass> {
+  using ChooseScheduleBase::ChooseScheduleBase;
+
   void runOnOperation() override {
     for (auto attend : getOperation().getOps<ir::AttendOp>()) {
       if (attend->hasAttr(kScheduleAttr))
         continue;
-      llvm::SmallVector<int64_t> rows, keys;
-      for (mlir::Operation *op : neededOperations(lookupPattern(attend))) {
-        if (auto rest = llvm::dyn_cast<ir::RestMeanOp>(op)) {
-          rows.push_back(rest.getQuery());
-          keys.push_back(rest.getKey());
-        }
-        for (mlir::Type type : op->getResultTypes())
-          if (auto set = llvm::dyn_cast<ir::SetType>(type)) {
-            if (set.getAxes().query > 1)
-              rows.push_back(set.getAxes().query);
-            if (set.getAxes().key > 1)
-              keys.push_back(set.getAxes().key);
-          }
-      }
-      attend->setAttr(kScheduleAttr,
-                      tile::ScheduleAttr::get(&getContext(), chooseSize(rows), chooseSize(keys),
-                                              /*stages=*/1, /*consumers=*/1));
+      Blocks blocks = blocksOf(lookupPattern(attend));
+      auto largestDim = std::max<int64_t>(attend.getHeadDim(), attend.getValueDim());
+      attend->setAttr(kScheduleAttr, target == "sm_90a"
+                                         ? scheduleForHopper(&getContext(), blocks, largestDim)
+                                         : scheduleForCpu(&getContext(), blocks));
     }
   }
 };

@@ -52,9 +52,14 @@ def ExpandMaps : SkimModulePass<"skim-expand-maps"> {
 def ChooseSchedule : SkimModulePass<"skim-choose-schedule"> {
   let summary = "Choose the tile shape of the attention program";
   let description = [{
-    Writes `tile.schedule` on each `skim.attend` that has none: rows and keys of a tile, the first of 64, 96, 80, 48 and 32 that fits most of the pattern's
-    blocks (one divides the other), so that few tiles need a mask.
+    Writes `tile.schedule` on each `skim.attend` that has none, so that few tiles need a mask.
+
+    On the CPU: rows and keys of a tile, the first of 64, 96, 80, 48 and 32 that fits most of the pattern's blocks (one divides the other).
+
+    For `sm_90a`: three consumers of 64 rows by 64 keys, the fastest shape, where no row block of the pattern would be cut; else two consumers by 128 keys,
+    or by 64 where some block of keys is not a multiple of 128. Head dimensions over 128 leave registers for two consumers and 64 keys.
   }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "cpu or sm_90a">];
 }
 
 def PlanSelections : SkimModulePass<"skim-plan-selections"> {

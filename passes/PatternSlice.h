@@ -28,10 +28,12 @@ ir::PatternOp lookupPattern(ir::AttendOp attend);
 struct PlannedPattern {
   ir::PatternOp pattern;
   tile::PlanOp plan;
-  TileShape shape; ///< of the attention program
+  tile::ScheduleAttr schedule; ///< of the attention program
+
+  TileShape shape() { return {schedule.getRows(), schedule.getKeys()}; }
 };
 
-/// The pattern, plan and tile shape of `attend`; fails with a diagnostic that names the pass that
+/// The pattern, plan and schedule of `attend`; fails with a diagnostic that names the pass that
 /// is missing.
 mlir::FailureOr<PlannedPattern> lookupPlanned(ir::AttendOp attend);
 

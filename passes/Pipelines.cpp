@@ -3,19 +3,20 @@
 #include "passes/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace skim {
 
-void buildPlanPipeline(mlir::OpPassManager &manager) {
+void buildPlanPipeline(mlir::OpPassManager &manager, const std::string &target) {
   // Patterns are not canonicalised here: that would drop lists and selectors that turn out not to
   // matter, whose values are checked all the same (rules 14 and 15).
   manager.addPass(createRefuseUncompiled());
   manager.addPass(createCreatePlan());
   manager.addPass(createExpandDenseWhen());
   manager.addPass(createExpandMaps());
-  manager.addPass(createChooseSchedule());
+  manager.addPass(createChooseSchedule({target}));
   manager.addPass(createPlanSelections());
   manager.addPass(createPlanRest());
   manager.addPass(createPlanCompact());
@@ -24,10 +25,19 @@ void buildPlanPipeline(mlir::OpPassManager &manager) {
   manager.addPass(mlir::createCSEPass());
 }
 
+namespace {
+struct PlanOptions : mlir::PassPipelineOptions<PlanOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::desc("cpu or sm_90a"),
+                             llvm::cl::init("cpu")};
+};
+} // namespace
+
 void registerPlanPipeline() {
-  mlir::PassPipelineRegistration<>(
+  mlir::PassPipelineRegistration<PlanOptions>(
       "skim-plan", "From attended patterns to a launch plan with its tile programs",
-      [](mlir::OpPassManager &manager) { buildPlanPipeline(manager); });
+      [](mlir::OpPassManager &manager, const PlanOptions &options) {
+        buildPlanPipeline(manager, options.target);
+      });
 }
 
 } // namespace skim

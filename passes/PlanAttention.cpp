@@ -26,8 +26,9 @@ namespace {
 
 class AttentionPlanner {
 public:
-  AttentionPlanner(ir::PatternOp pattern, tile::PlanOp plan, TileShape shape)
-      : pattern(pattern), plan(plan), shape(shape), loc(keep().getLoc()),
+  AttentionPlanner(ir::PatternOp pattern, tile::PlanOp plan, tile::ScheduleAttr schedule)
+      : pattern(pattern), plan(plan), schedule(schedule),
+        shape{schedule.getRows(), schedule.getKeys()}, loc(keep().getLoc()),
         context(plan.getContext()), problem(plan.getProblem()),
         scores(tile::FragmentType::get(context, shape.rows, shape.keys, f32())),
         stateType(tile::StateType::get(context, shape.rows, problem.getValueDim())) {}
@@ -38,7 +39,7 @@ public:
     if (failed(visited))
       return failure();
     ProgramBuilder program(pattern, plan, loc,
-                           {"attention", shape, tile::HeadKind::Query, tile::ItemAxis::Queries});
+                           {"attention", shape, tile::HeadKind::Query, tile::ItemAxis::Queries, schedule});
     OpBuilder &builder = program.builder();
     raiseUnlistedLabels(program);
     PanelBuilder panels(pattern, plan, program.item(), shape.rows, builder, program.scalars());
@@ -218,6 +219,7 @@ private:
 
   ir::PatternOp pattern;
   tile::PlanOp plan;
+  tile::ScheduleAttr schedule;
   TileShape shape;
   mlir::Location loc;
   mlir::MLIRContext *context;
@@ -231,7 +233,7 @@ struct PlanAttentionPass : impl::PlanAttentionBase<PlanAttentionPass> {
     for (auto attend : llvm::make_early_inc_range(getOperation().getOps<ir::AttendOp>())) {
       mlir::FailureOr<PlannedPattern> planned = lookupPlanned(attend);
       if (failed(planned) ||
-          failed(AttentionPlanner(planned->pattern, planned->plan, planned->shape).run()))
+          failed(AttentionPlanner(planned->pattern, planned->plan, planned->schedule).run()))
         return signalPassFailure();
       attend.erase();
       planned->pattern.erase();

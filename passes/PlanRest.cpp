@@ -40,7 +40,7 @@ struct PlanRestPass : impl::PlanRestBase<PlanRestPass> {
       if (failed(planned))
         return signalPassFailure();
       auto rest = planned->pattern.getClause<ir::RestMeanOp>();
-      if (rest && failed(planRest(planned->pattern, planned->plan, rest, planned->shape)))
+      if (rest && failed(planRest(planned->pattern, planned->plan, rest, planned->shape())))
         return signalPassFailure();
     }
   }

@@ -165,7 +165,7 @@ struct PlanSelectionsPass : impl::PlanSelectionsBase<PlanSelectionsPass> {
     for (auto attend : llvm::make_early_inc_range(getOperation().getOps<ir::AttendOp>())) {
       mlir::FailureOr<PlannedPattern> planned = lookupPlanned(attend);
       if (failed(planned) ||
-          failed(SelectionPlanner(planned->pattern, planned->plan).run(planned->shape)))
+          failed(SelectionPlanner(planned->pattern, planned->plan).run(planned->shape())))
         return signalPassFailure();
     }
   }

@@ -20,7 +20,8 @@ mlir::Block *createProgram(tile::PlanOp plan, Location loc, const ProgramBuilder
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto program = tile::ProgramOp::create(
       builder, loc, shape.name, plan.getProblem(),
-      tile::ScheduleAttr::get(context, shape.tile.rows, shape.tile.keys, 1, 1),
+      shape.schedule ? shape.schedule
+                     : tile::ScheduleAttr::get(context, shape.tile.rows, shape.tile.keys, 1, 1),
       tile::ItemsAttr::get(context, shape.head, shape.axis));
   mlir::SymbolTable(module).insert(program);
   plan.addLaunch(loc, program.getSymName());

@@ -18,6 +18,8 @@ public:
     TileShape tile;
     tile::HeadKind head;
     tile::ItemAxis axis;
+    /// Set: how a target with a pipeline runs it. Its tiles have the shape above.
+    tile::ScheduleAttr schedule = {};
   };
 
   ProgramBuilder(ir::PatternOp pattern, tile::PlanOp plan, mlir::Location loc, const Shape &shape);

@@ -16,21 +16,15 @@ constexpr unsigned kKeyMap = 5;
 constexpr unsigned kValueMap = 6;
 } // namespace
 
-static LLVM::LLVMFuncOp functionOf(Device &device) {
-  Operation *parent = device.getInsertionBlock()->getParentOp();
-  auto function = dyn_cast<LLVM::LLVMFuncOp>(parent);
-  return function ? function : parent->getParentOfType<LLVM::LLVMFuncOp>();
-}
-
 int64_t skim::nvvm::pageSize(Device &device) {
-  return functionOf(device)->getAttrOfType<IntegerAttr>(kPageSizeAttr).getInt();
+  return device.kernel->getAttrOfType<IntegerAttr>(kPageSizeAttr).getInt();
 }
 
 /// One box of a tensor map; `coordinates` from the innermost axis out.
 static void copyBox(Device &device, unsigned map, Value destination, Value barrier,
                     ValueRange coordinates) {
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      device, destination, functionOf(device).getArgument(map), coordinates, barrier,
+      device, destination, device.kernel.getArgument(map), coordinates, barrier,
       /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
       NVVM::TMALoadMode::TILE, /*isCTAOnly=*/true, NVVM::CTAGroupKindAttr(),
       /*predicate=*/Value());

@@ -13,6 +13,12 @@ static constexpr llvm::StringLiteral kFrameAttr = "hopper.frame";
 /// The dynamic shared memory of every kernel.
 static constexpr llvm::StringLiteral kSharedSymbol = "skim_shared";
 
+Device Device::before(Operation *op) {
+  Device device(op->getLoc(), op);
+  device.kernel = op->getParentOfType<LLVM::LLVMFuncOp>();
+  return device;
+}
+
 Value Device::i32(int64_t value) {
   return arith::ConstantOp::create(*this, getI32IntegerAttr(static_cast<int32_t>(value)));
 }
@@ -122,11 +128,7 @@ SharedLayout skim::nvvm::sharedLayout(Operation *op) {
 }
 
 Value skim::nvvm::frame(Device &device, Frame which) {
-  Operation *parent = device.getInsertionBlock()->getParentOp();
-  auto function = dyn_cast<LLVM::LLVMFuncOp>(parent);
-  if (!function)
-    function = parent->getParentOfType<LLVM::LLVMFuncOp>();
-  for (auto alloca : function.getBody().front().getOps<LLVM::AllocaOp>()) {
+  for (auto alloca : device.kernel.getBody().front().getOps<LLVM::AllocaOp>()) {
     auto number = alloca->getAttrOfType<IntegerAttr>(kFrameAttr);
     if (number && number.getInt() == static_cast<int64_t>(which))
       return alloca;

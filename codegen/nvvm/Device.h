@@ -14,8 +14,11 @@ namespace skim::nvvm {
 class Device : public cpu::Code {
 public:
   using Code::Code;
-  Device(const cpu::Code &code) : Code(code) {}
-  static Device before(mlir::Operation *op) { return Device(Code::before(op)); }
+  /// Writes in front of `op`.
+  static Device before(mlir::Operation *op);
+
+  /// The function that is written. Its blocks may not be part of it yet.
+  mlir::LLVM::LLVMFuncOp kernel;
 
   mlir::Value i32(int64_t value);
   mlir::Value toI32(mlir::Value index);
@@ -75,9 +78,9 @@ SharedLayout sharedLayout(mlir::Operation *op);
 /// start, visits of the batch that is being filled, copies that the barrier of cut tiles has seen),
 /// the number of its warp, and the softmax scale.
 enum class Frame { Item, Visit, Batch, Fill, Tail, Warp, Scale };
-/// Finds a variable in the function that is being written.
+/// Finds a variable of the kernel.
 mlir::Value frame(Device &device, Frame which);
-/// Makes all variables of a function; counts are 0.
+/// Makes all variables of the kernel; counts are 0.
 void createFrame(Device &device);
 
 } // namespace skim::nvvm

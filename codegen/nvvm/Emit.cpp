@@ -99,13 +99,8 @@ static Expected<std::unique_ptr<Module>> emitLlvm(mlir::ModuleOp module, TargetM
   mlir::OwningOpRef<mlir::ModuleOp> lowered = module.clone();
   mlir::PassManager manager(mlirContext);
   addLowerTilePipeline(manager);
+  addLowerLoopsPipeline(manager);
   if (mlir::failed(manager.run(*lowered)))
-    return createStringError("cannot lower the programs to '" + kProcessor + "'");
-  for (auto plan : llvm::make_early_inc_range(lowered->getOps<tile::PlanOp>()))
-    plan.erase();
-  mlir::PassManager toLlvm(mlirContext);
-  addLowerLoopsPipeline(toLlvm);
-  if (mlir::failed(toLlvm.run(*lowered)))
     return createStringError("cannot lower the programs to '" + kProcessor + "'");
   std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(*lowered, context, "skim");
   if (!result)

@@ -15,7 +15,7 @@ def SplitRoles : SkimNvvmPass<"skim-nvvm-split-roles"> {
   let description = [{
     A `tile.program` that ends in `tile.finish` becomes a `hopper.kernel`. What the item computes once is cloned into the scheduler, which walks the visits and
     publishes them, and into the consumers, which take them as they come; loads become copies of the loader. Operands and shapes that sm_90a has no
-    kernel for are refused here. Runs first.
+    kernel for are refused here. Launch plans are dropped: the host has them. Runs first.
   }];
 }
 

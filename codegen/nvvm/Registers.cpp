@@ -108,8 +108,7 @@ Value skim::nvvm::isMinusInfinity(Device &device, Value a) {
 }
 
 Device skim::nvvm::deviceAt(OpBuilder &rewriter, Operation *op) {
-  Device device(op->getLoc(), op->getContext());
+  Device device = Device::before(op);
   device.setListener(rewriter.getListener());
-  device.setInsertionPoint(op);
   return device;
 }

@@ -192,6 +192,7 @@ LogicalResult KernelLowering::lowerConsumer() {
 
 LogicalResult KernelLowering::run() {
   LLVM::LLVMFuncOp function = createFunction();
+  device.kernel = function;
   device.setInsertionPointToStart(function.addEntryBlock(device));
   arguments = function.getArgument(0);
   items = function.getArgument(1);

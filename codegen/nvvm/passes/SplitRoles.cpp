@@ -167,6 +167,10 @@ LogicalResult RoleSplitter::buildConsumer() {
       continue;
     }
     Operation *copy = op.cloneWithoutRegions(mapping);
+    for (unsigned i = copy->getNumOperands(); i-- > 0;)
+      if (Value operand = op.getOperand(i); isa<tile::TokenType>(operand.getType()) &&
+                                            operand.getDefiningOp<tile::IssueLoadOp>())
+        copy->eraseOperand(i);
     builder.insert(copy);
     for (auto [from, to] : llvm::zip(op.getRegions(), copy->getRegions()))
       from.cloneInto(&to, mapping);
@@ -215,6 +219,9 @@ struct SplitRolesPass : skim::nvvm::impl::SplitRolesBase<SplitRolesPass> {
       if (attends && failed(RoleSplitter(program).run()))
         return signalPassFailure();
     }
+    // Launch plans name programs; they are for the host.
+    for (auto plan : llvm::make_early_inc_range(getOperation().getOps<tile::PlanOp>()))
+      plan.erase();
   }
 };
 
