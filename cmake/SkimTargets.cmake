@@ -51,3 +51,25 @@ function(skim_add_unit_test name)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
   endif()
 endfunction()
+
+# skim_add_device_image(OUTPUT.cpp SOURCE file.c HEADER header.h VARIABLE name [ARCHITECTURE sm_80] [PTX 70]): the
+# PTX of kernels in C, made by clang, as text that HEADER declares under VARIABLE.
+find_program(SKIM_CLANG NAMES clang-22 HINTS ${LLVM_TOOLS_BINARY_DIR} REQUIRED)
+set(SKIM_EMBED_TEXT ${CMAKE_CURRENT_LIST_DIR}/EmbedText.cmake)
+function(skim_add_device_image output)
+  cmake_parse_arguments(ARG "" "SOURCE;HEADER;VARIABLE;ARCHITECTURE;PTX" "" ${ARGN})
+  if(NOT ARG_ARCHITECTURE)
+    set(ARG_ARCHITECTURE sm_80)
+    set(ARG_PTX 70)
+  endif()
+  set(ptx ${CMAKE_CURRENT_BINARY_DIR}/${output}.ptx)
+  add_custom_command(OUTPUT ${ptx}
+    COMMAND ${SKIM_CLANG} --target=nvptx64-nvidia-cuda -march=${ARG_ARCHITECTURE} --cuda-feature=+ptx${ARG_PTX} -O3 -std=c17 -ffreestanding
+            -fconvergent-functions -Wall -Wextra -Werror -Wno-unused-parameter -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/runtime/include
+            -MD -MF ${ptx}.d -S -o ${ptx} ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_SOURCE}
+    DEPENDS ${ARG_SOURCE} DEPFILE ${ptx}.d VERBATIM)
+  add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${output}
+    COMMAND ${CMAKE_COMMAND} -DINPUT=${ptx} -DOUTPUT=${CMAKE_CURRENT_BINARY_DIR}/${output}
+            -DHEADER=${ARG_HEADER} -DVARIABLE=${ARG_VARIABLE} -P ${SKIM_EMBED_TEXT}
+    DEPENDS ${ptx} ${SKIM_EMBED_TEXT} VERBATIM)
+endfunction()

@@ -5,6 +5,7 @@
 #include "runtime/OperandBinding.h"
 #include "runtime/OutOfRange.h"
 #include "runtime/ParameterBinding.h"
+#include "runtime/RunChecks.h"
 #include "runtime/TensorCheck.h"
 #include "runtime/WorkItems.h"
 #include "runtime/WorkspaceLayout.h"
@@ -104,44 +105,15 @@ void clearCompact(const TensorView &positions, const TensorView &counts) {
     }
 }
 
-Status checkWorkspace(const Plan &plan, std::span<const std::byte> workspace) {
-  const auto bytes = static_cast<uint64_t>(plan.workspaceBytes());
-  if (workspace.size() < bytes)
-    return {StatusCode::WorkspaceTooSmall, "workspace: expected " + std::to_string(bytes) +
-                                               " bytes or more but got " +
-                                               std::to_string(workspace.size())};
-  if (reinterpret_cast<uintptr_t>(workspace.data()) % Plan::kWorkspaceAlignment != 0)
-    return {StatusCode::WorkspaceTooSmall, "workspace: expected memory aligned to " +
-                                               std::to_string(Plan::kWorkspaceAlignment) +
-                                               " bytes but got an address that is not"};
-  return Status::ok();
-}
-
-Status checkLayer(const LaunchPlan &plan, int64_t layer) {
-  if (layer < -kLargestIndex || layer > kLargestIndex)
-    return expectedButGot({"", "layer"}, kIndexRange, std::to_string(layer));
-  const std::vector<int64_t> &allowed = plan.allowedLayers;
-  if (allowed.empty() || std::find(allowed.begin(), allowed.end(), layer) != allowed.end())
-    return Status::ok();
-  return expectedButGot({"", "layer"},
-                        "a label of the pattern's match (" + joinNumbers(allowed) + ")",
-                        std::to_string(layer));
-}
-
 Status stickyStatus(const LaunchPlan &plan, const BatchLengths &lengths,
                     const skim_kernel_args &args) {
   const int32_t bits = *args.status;
-  std::string message;
-  const auto append = [&](const std::string &text) {
-    message += (message.empty() ? "" : "; ") + text;
-  };
-  if (bits & SKIM_STATUS_INDEX_OUT_OF_RANGE) {
-    const std::string found = describeOutOfRange(plan, lengths, args.inputs);
-    append(found.empty() ? "an index in an input lies outside its axis" : found);
-  }
-  if (bits & SKIM_STATUS_UNLISTED_LABEL)
-    append("a value is not a label of the pattern's match");
-  return message.empty() ? Status::ok() : Status(StatusCode::DataOutOfRange, std::move(message));
+  if (bits == 0)
+    return Status::ok();
+  const std::string index = bits & SKIM_STATUS_INDEX_OUT_OF_RANGE
+                                ? describeOutOfRange(plan, lengths, args.inputs)
+                                : std::string();
+  return {StatusCode::DataOutOfRange, describeStatusBits(bits, index)};
 }
 
 /// Threads of the process's pool, or one where it cannot start.
@@ -178,13 +150,10 @@ Expected<Plan> Kernel::plan(const BatchShape &shape, int64_t workers) const {
   if (workers < 0 || workers > ThreadPool::kMaxThreads)
     return expectedButGot({"", "workers"}, "0 to " + std::to_string(ThreadPool::kMaxThreads),
                           std::to_string(workers));
-  const std::pair<const char *, int64_t> counts[] = {{"requests", shape.requests},
-                                                     {"total_query_tokens", shape.totalQueryTokens},
-                                                     {"max_query_length", shape.maxQueryLength},
-                                                     {"max_kv_length", shape.maxKvLength}};
-  for (const auto &[name, count] : counts)
-    if (count < 0 || count > std::numeric_limits<int32_t>::max())
-      return expectedButGot({"", name}, "0 to 2^31 - 1", std::to_string(count));
+  if (Status status = checkShape(shape); !status)
+    return status;
+  if (cuda_)
+    return planOnCuda(shape);
 
   const bool limited = std::any_of(plan_->buffers.begin(), plan_->buffers.end(),
                                    [](const auto &buffer) { return buffer.perWorker; });
@@ -204,8 +173,10 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
                    std::span<std::byte> workspaceMemory, const RunOptions &options) const {
   if (plan.launchPlan_ != plan_)
     return expectedButGot({"", "plan"}, "a plan of this kernel", "one of another kernel");
-  if (Status status = checkWorkspace(plan, workspaceMemory); !status)
+  if (Status status = checkWorkspace(workspaceMemory, plan.workspaceBytes()); !status)
     return status;
+  if (cuda_)
+    return runOnCuda(plan, operands, parameters, workspaceMemory, options);
   if (options.threads < 0)
     return expectedButGot({"", "threads"}, "at least 0", std::to_string(options.threads));
   if (!options.kernelSeconds.empty() && options.kernelSeconds.size() != functions_.size())

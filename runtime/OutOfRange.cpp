@@ -2,6 +2,8 @@
 
 #include "runtime/TensorCheck.h"
 
+#include <utility>
+
 namespace skim {
 
 namespace {
@@ -70,6 +72,22 @@ std::string describeOutOfRange(const LaunchPlan &plan, const BatchLengths &lengt
     }
   }
   return "";
+}
+
+std::string describeStatusBits(int32_t bits, const std::string &index) {
+  const std::pair<int32_t, const char *> texts[] = {
+      {SKIM_STATUS_INDEX_OUT_OF_RANGE, "an index in an input lies outside its axis"},
+      {SKIM_STATUS_UNLISTED_LABEL, "a value is not a label of the pattern's match"},
+      {SKIM_STATUS_LENGTH_OUT_OF_RANGE, "the lengths of a request in cu_seqlens_q, kv_lens or "
+                                        "cu_seqlens_kv contradict each other, the plan's shape or "
+                                        "the extents of an operand or input"},
+      {SKIM_STATUS_PAGE_OUT_OF_RANGE, "a page in block_table lies outside of the cache"}};
+  std::string message;
+  for (const auto &[bit, text] : texts)
+    if (bits & bit)
+      message += (message.empty() ? "" : "; ") +
+                 (bit == SKIM_STATUS_INDEX_OUT_OF_RANGE && !index.empty() ? index : text);
+  return message;
 }
 
 } // namespace skim

@@ -7,6 +7,7 @@
 
 #include <skim/abi.h>
 
+#include <cstdint>
 #include <string>
 
 namespace skim {
@@ -15,6 +16,10 @@ namespace skim {
 /// none. Reads every list.
 std::string describeOutOfRange(const LaunchPlan &plan, const BatchLengths &lengths,
                                const skim_buffer *inputs);
+
+/// The bits of the sticky status word in words. `index`, where not empty, stands for an index that
+/// lies outside of its axis.
+std::string describeStatusBits(int32_t bits, const std::string &index = "");
 
 } // namespace skim
 

@@ -2,11 +2,13 @@
 
 #include "runtime/CheckedMath.h"
 #include "runtime/WorkItems.h"
+#include "runtime/cuda/device/SetupArguments.h"
 
 #include <skim/Kernel.h>
 #include <skim/abi.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace skim {
 
@@ -72,40 +74,31 @@ Expected<BufferPlacement> placeBuffer(const BufferDescription &buffer, const Sha
   return placement;
 }
 
-} // namespace
-
-int64_t scalarCount(const ParameterDescription &parameter, const Signature &signature) {
-  return parameter.perHead ? signature.queryHeads : 1;
+Expected<int64_t> countItems(const KernelDescription &kernel, const Signature &signature,
+                             const BatchShape &shape) {
+  const CheckedSize count = maxWorkItems(kernel, signature, shape);
+  if (!count.isValid())
+    return Status(StatusCode::InvalidArgument,
+                  "kernel '" + kernel.symbol + "': the number of its work items overflows 64 bits");
+  return count.value();
 }
 
-Expected<WorkspaceLayout> layOutWorkspace(const LaunchPlan &plan, const BatchShape &shape,
-                                          int64_t workers) {
-  WorkspaceLayout layout;
-  Allocator allocator;
+/// The tables of slots and the values that they point at.
+void placeTables(const LaunchPlan &plan, WorkspaceLayout &layout, Allocator &allocator) {
   CheckedSize scalars = 0;
   for (const ParameterDescription &parameter : plan.parameters)
     scalars = scalars + scalarCount(parameter, plan.signature);
-  CheckedSize items = 0;
-  for (const KernelDescription &kernel : plan.kernels) {
-    const CheckedSize count = maxWorkItems(kernel, plan.signature, shape);
-    if (!count.isValid())
-      return Status(StatusCode::InvalidArgument,
-                    "kernel '" + kernel.symbol +
-                        "': the number of its work items overflows 64 bits");
-    items = std::max(items.value(), count.value());
-  }
-
   const auto count = [](const auto &list) { return static_cast<int64_t>(list.size()); };
-  layout.status = allocator.allocate(1, sizeof(int32_t));
   layout.parameters = allocator.allocate(count(plan.parameters), sizeof(skim_parameter));
   layout.scalars = allocator.allocate(scalars, sizeof(skim_scalar));
   layout.inputs = allocator.allocate(count(plan.inputs), sizeof(skim_buffer));
   layout.capacities = allocator.allocate(count(plan.inputs), sizeof(int32_t));
   layout.buffers = allocator.allocate(count(plan.buffers), sizeof(skim_buffer));
-  layout.requestOrder = allocator.allocate(shape.requests, sizeof(int32_t));
-  layout.workItems = allocator.allocate(items, sizeof(skim_work_item));
-  layout.statistics = allocator.allocate(items, sizeof(skim_statistics));
+}
 
+/// The buffers of the plan, the last of the workspace.
+Status placeBuffers(const LaunchPlan &plan, const BatchShape &shape, int64_t workers,
+                    WorkspaceLayout &layout, Allocator &allocator) {
   const ShapeValues values = shapeValues(plan.signature, shape);
   for (const BufferDescription &buffer : plan.buffers) {
     Expected<BufferPlacement> placement = placeBuffer(buffer, values, workers, allocator);
@@ -116,8 +109,64 @@ Expected<WorkspaceLayout> layOutWorkspace(const LaunchPlan &plan, const BatchSha
     layout.placements.push_back(*placement);
   }
   if (!allocator.bytes().isValid())
-    return Status(StatusCode::InvalidArgument, "the size of the workspace overflows 64 bits");
+    return {StatusCode::InvalidArgument, "the size of the workspace overflows 64 bits"};
   layout.bytes = allocator.bytes().value();
+  return Status::ok();
+}
+
+} // namespace
+
+int64_t scalarCount(const ParameterDescription &parameter, const Signature &signature) {
+  return parameter.perHead ? signature.queryHeads : 1;
+}
+
+Expected<WorkspaceLayout> layOutWorkspace(const LaunchPlan &plan, const BatchShape &shape,
+                                          int64_t workers) {
+  WorkspaceLayout layout;
+  Allocator allocator;
+  int64_t items = 0;
+  for (const KernelDescription &kernel : plan.kernels) {
+    const Expected<int64_t> count = countItems(kernel, plan.signature, shape);
+    if (!count)
+      return count.status();
+    items = std::max(items, *count);
+  }
+  layout.status = allocator.allocate(1, sizeof(int32_t));
+  placeTables(plan, layout, allocator);
+  layout.requestOrder = allocator.allocate(shape.requests, sizeof(int32_t));
+  layout.workItems = allocator.allocate(items, sizeof(skim_work_item));
+  layout.statistics = allocator.allocate(items, sizeof(skim_statistics));
+  if (Status status = placeBuffers(plan, shape, workers, layout, allocator); !status)
+    return status;
+  return layout;
+}
+
+Expected<WorkspaceLayout> layOutDeviceWorkspace(const LaunchPlan &plan, const BatchShape &shape,
+                                                int64_t workers) {
+  WorkspaceLayout layout;
+  Allocator allocator;
+  layout.arguments = allocator.allocate(1, sizeof(skim_kernel_args));
+  placeTables(plan, layout, allocator);
+  layout.pageChecks = allocator.allocate(shape.requests, SKIM_PAGE_CHECKS);
+  layout.tableBytes = layout.pageChecks; // the next region's start: whole words
+  for (const KernelDescription &kernel : plan.kernels) {
+    const Expected<int64_t> count = countItems(kernel, plan.signature, shape);
+    if (!count)
+      return count.status();
+    if (*count > std::numeric_limits<int32_t>::max())
+      return Status(StatusCode::Unsupported,
+                    "kernel '" + kernel.symbol +
+                        "': expected at most 2^31 - 1 work items on a device but got " +
+                        std::to_string(*count) + " for this shape");
+    KernelRegion region;
+    region.mostItems = *count;
+    region.itemCount = allocator.allocate(1, sizeof(int32_t));
+    region.nextItem = allocator.allocate(1, sizeof(int32_t));
+    region.items = allocator.allocate(*count, sizeof(skim_work_item));
+    layout.kernels.push_back(region);
+  }
+  if (Status status = placeBuffers(plan, shape, workers, layout, allocator); !status)
+    return status;
   return layout;
 }
 

@@ -1,0 +1,52 @@
+// The work of one run on a stream: the runtime's own kernels, then those of the plan.
+#ifndef SKIM_RUNTIME_CUDA_LAUNCH_H
+#define SKIM_RUNTIME_CUDA_LAUNCH_H
+
+#include "runtime/OperandBinding.h"
+#include "runtime/WorkspaceLayout.h"
+#include "runtime/cuda/Program.h"
+#include "runtime/cuda/Tables.h"
+#include "runtime/cuda/TensorMaps.h"
+
+#include <skim/Batch.h>
+#include <skim/Operands.h>
+#include <skim/Status.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace skim::cuda {
+
+/// A run whose arguments are accepted.
+struct Launch {
+  const Program &program;
+  const LaunchPlan &plan;
+  const WorkspaceLayout &layout;
+  const BatchShape &shape;
+  const Operands &operands;
+  const TensorView &kept;
+  const skim_kernel_args &args; ///< with the operands bound
+  const Tables &tables;
+  const std::vector<TensorMaps> &maps; ///< one a kernel
+  std::byte *workspace;
+  Stream stream;
+
+  /// Writes the tables and the work items, and checks lengths and pages on the device.
+  Status enqueueSetup() const;
+  /// Clears zeroed buffers, and results that requests without rows leave as they are.
+  Status enqueueClears() const;
+  Status enqueueKernels() const;
+
+private:
+  Status launch(Function function, const char *what, unsigned gridX, unsigned gridY,
+                unsigned threads, int64_t sharedBytes, void **parameters) const;
+  Status enqueueUpload() const;
+  Status enqueuePageCheck() const;
+  Status enqueueFill(const TensorView &view, int32_t value) const;
+  Expected<skim_setup_arguments> setupArguments() const;
+  skim_setup_kernel setupKernel(size_t kernel) const;
+};
+
+} // namespace skim::cuda
+
+#endif // SKIM_RUNTIME_CUDA_LAUNCH_H

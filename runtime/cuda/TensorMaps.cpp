@@ -1,0 +1,137 @@
+#include "runtime/cuda/TensorMaps.h"
+
+#include "runtime/TensorCheck.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace skim::cuda {
+
+namespace {
+
+// Numbers of the driver's enumerations.
+constexpr int kFloat16 = 6;
+constexpr int kBFloat16 = 9;
+constexpr int kInterleaveNone = 0;
+constexpr int kSwizzle128Bytes = 3;
+constexpr int kPromotion256Bytes = 3;
+constexpr int kFillZeros = 0;
+
+constexpr int64_t kPanelColumns = 64;
+constexpr int64_t kElementBytes = 2;
+constexpr int64_t kPanelBytes = kPanelColumns * kElementBytes;
+constexpr int64_t kAlignment = 16;
+
+/// The axes of an operand by what they mean; `page` and `slot` are -1 where there are no pages.
+struct OperandAxes {
+  int token;
+  int head;
+  int page;
+};
+
+OperandAxes axesOf(KvLayout layout) {
+  switch (layout) {
+  case KvLayout::Contiguous:
+    break;
+  case KvLayout::PagedNhd:
+    return {1, 2, 0};
+  case KvLayout::PagedHnd:
+    return {2, 1, 0};
+  }
+  return {0, 1, -1};
+}
+
+/// Bytes from one element of an axis to the next; an axis of one element takes any.
+Expected<uint64_t> strideBytes(const ArgumentName &name, const TensorView &view, int axis) {
+  if (view.shape[axis] <= 1)
+    return kPanelBytes;
+  const int64_t bytes = view.strides[axis] * kElementBytes; // within 64 bits: checkTensor
+  if (bytes >= 0 && bytes % kAlignment == 0 && bytes < (int64_t{1} << 40))
+    return static_cast<uint64_t>(bytes);
+  return expectedButGot(name,
+                        "strides of 0 to 2^40 bytes that are multiples of 16 (the kernel copies "
+                        "through tensor maps)",
+                        std::to_string(bytes) + " bytes along axis " + std::to_string(axis) +
+                            " of " + view.describe());
+}
+
+Expected<TensorMap> encode(const DriverApi &api, const ArgumentName &name, const TensorView &view,
+                           const OperandAxes &axes, int64_t tileTokens, std::byte *anywhere) {
+  const auto address = view.isEmpty() ? anywhere : static_cast<std::byte *>(view.data);
+  if (reinterpret_cast<uintptr_t>(address) % kAlignment != 0)
+    return expectedButGot(name, "data aligned to 16 bytes (the kernel copies through tensor maps)",
+                          "an address that is not");
+  const bool paged = axes.page >= 0;
+  const auto extent = [&](int axis) {
+    return static_cast<uint64_t>(std::max<int64_t>(view.shape[axis], 1));
+  };
+  const auto panels = static_cast<uint64_t>(view.shape[view.rank - 1] / kPanelColumns);
+  const auto tokens = static_cast<int64_t>(extent(axes.token));
+  if (paged && (tokens < 8 || !std::has_single_bit(extent(axes.token))))
+    return Status(StatusCode::Unsupported,
+                  name.str() +
+                      ": expected pages of a power of two of at least 8 keys (the kernel "
+                      "copies through tensor maps) but got pages of " +
+                      std::to_string(tokens));
+
+  std::array<uint64_t, 5> extents = {kPanelColumns, extent(axes.token), panels, extent(axes.head),
+                                     1};
+  std::array<uint64_t, 4> strides = {0, kPanelBytes, 0, 0};
+  const bool wholeTile = !paged || tokens >= tileTokens;
+  const std::array<uint32_t, 5> box = {
+      kPanelColumns, static_cast<uint32_t>(paged ? std::min(tokens, tileTokens) : tileTokens),
+      wholeTile ? static_cast<uint32_t>(panels) : 1, 1, 1};
+  const std::pair<int, uint64_t *> stridesOf[] = {
+      {axes.token, &strides[0]}, {axes.head, &strides[2]}, {axes.page, &strides[3]}};
+  for (const auto &[axis, bytes] : stridesOf) {
+    if (axis < 0)
+      continue;
+    const Expected<uint64_t> stride = strideBytes(name, view, axis);
+    if (!stride)
+      return stride.status();
+    *bytes = *stride;
+  }
+  if (paged)
+    extents[4] = extent(axes.page);
+
+  const std::array<uint32_t, 5> elementStrides = {1, 1, 1, 1, 1};
+  TensorMap map;
+  const Result result = api.tensorMapEncodeTiled(
+      &map, view.dtype == DType::BF16 ? kBFloat16 : kFloat16, paged ? 5 : 4, address,
+      extents.data(), strides.data(), box.data(), elementStrides.data(), kInterleaveNone,
+      kSwizzle128Bytes, kPromotion256Bytes, kFillZeros);
+  const std::string what = "describing " + name.str() + " = " + view.describe();
+  if (Status status = api.check(result, what.c_str()); !status)
+    return Status(StatusCode::Unsupported, status.message());
+  return map;
+}
+
+} // namespace
+
+Expected<TensorMaps> encodeTensorMaps(const DriverApi &api, const CudaLaunch &launch,
+                                      const Operands &operands, std::byte *anywhere) {
+  const OperandAxes kvAxes = axesOf(operands.kvLayout);
+  const OperandAxes queryAxes = axesOf(KvLayout::Contiguous);
+  TensorMaps maps;
+  struct Operand {
+    const char *name;
+    const TensorView &view;
+    const OperandAxes &axes;
+    int64_t tileTokens;
+    TensorMap &map;
+  };
+  const Operand each[] = {{"q", operands.q, queryAxes, launch.rowsPerTile, maps.query},
+                          {"k", operands.k, kvAxes, launch.keysPerTile, maps.key},
+                          {"v", operands.v, kvAxes, launch.keysPerTile, maps.value}};
+  for (const Operand &operand : each) {
+    const Expected<TensorMap> map =
+        encode(api, {"", operand.name}, operand.view, operand.axes, operand.tileTokens, anywhere);
+    if (!map)
+      return map.status();
+    operand.map = *map;
+  }
+  return maps;
+}
+
+} // namespace skim::cuda

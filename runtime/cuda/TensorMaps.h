@@ -1,0 +1,34 @@
+// Tensor maps: what the copy engine of compute capability 9.0 and up is told about q, k and v.
+#ifndef SKIM_RUNTIME_CUDA_TENSORMAPS_H
+#define SKIM_RUNTIME_CUDA_TENSORMAPS_H
+
+#include "runtime/LaunchPlan.h"
+#include "runtime/cuda/Driver.h"
+
+#include <skim/Operands.h>
+#include <skim/Status.h>
+
+#include <cstddef>
+
+namespace skim::cuda {
+
+struct TensorMaps {
+  TensorMap query;
+  TensorMap key;
+  TensorMap value;
+};
+
+/// The maps of one kernel, for operands that passed their other checks. All hold panels of 64
+/// columns with the 128-byte swizzle, and zeros beyond their bounds:
+///   q                 {64, tokens, dim / 64, heads}, box {64, rowsPerTile, dim / 64, 1}
+///   k, v contiguous   {64, tokens, dim / 64, heads}, box {64, keysPerTile, dim / 64, 1}
+///   k, v paged        {64, page, dim / 64, heads, pages}, box {64, min(page, keysPerTile),
+///                     page >= keysPerTile ? dim / 64 : 1, 1, 1}
+/// Refuses data and strides that are not multiples of 16 bytes and pages that are not a power of
+/// two of at least 8 keys. `anywhere` is memory of the device for operands without elements.
+Expected<TensorMaps> encodeTensorMaps(const DriverApi &api, const CudaLaunch &launch,
+                                      const Operands &operands, std::byte *anywhere);
+
+} // namespace skim::cuda
+
+#endif // SKIM_RUNTIME_CUDA_TENSORMAPS_H
