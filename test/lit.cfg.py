@@ -13,6 +13,8 @@ config.test_exec_root = os.path.join(config.skim_binary, "test")
 
 path = [config.skim_tools, config.llvm_tools, config.environment["PATH"]]
 config.environment["PATH"] = os.pathsep.join(path)
+if not config.ptxas.endswith("-NOTFOUND"):
+    config.environment["SKIM_PTXAS"] = config.ptxas
 config.substitutions.append(("%examples", os.path.join(config.skim_source, "examples")))
 config.substitutions.append(("%python", sys.executable))
 # `%exits CODE COMMAND...` fails unless the command ends with this exit code; its standard error joins its output.
