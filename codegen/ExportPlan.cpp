@@ -156,6 +156,7 @@ KernelDescription exportKernel(tile::LaunchOp launch) {
     kernel.tileSize = program.getSchedule().getRows();
   else if (kernel.axis == ItemAxis::Keys)
     kernel.tileSize = program.getSchedule().getKeys();
+  kernel.keyTile = program.getSchedule().getKeys();
   return kernel;
 }
 

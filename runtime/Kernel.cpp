@@ -1,20 +1,17 @@
 #include <skim/Kernel.h>
 
-#include "runtime/InputBinding.h"
+#include "runtime/BoundRun.h"
+#include "runtime/CheckedMath.h"
 #include "runtime/LaunchPlan.h"
-#include "runtime/OperandBinding.h"
-#include "runtime/OutOfRange.h"
-#include "runtime/ParameterBinding.h"
 #include "runtime/RunChecks.h"
 #include "runtime/TensorCheck.h"
 #include "runtime/WorkItems.h"
 #include "runtime/WorkspaceLayout.h"
 
+#include <skim/Metrics.h>
+
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cstring>
-#include <limits>
 
 namespace skim {
 
@@ -32,24 +29,9 @@ void runChunk(void *context, int64_t worker, int64_t first, int64_t count) {
   launch.function(launch.args, launch.items, first, count, worker);
 }
 
-/// Writes the time of its life to an entry of `seconds`, where there is one.
-class Stopwatch {
-public:
-  Stopwatch(std::span<double> seconds, size_t entry)
-      : seconds_(seconds.empty() ? seconds : seconds.subspan(entry, 1)),
-        start_(std::chrono::steady_clock::now()) {}
-  Stopwatch(const Stopwatch &) = delete;
-  Stopwatch &operator=(const Stopwatch &) = delete;
-  ~Stopwatch() {
-    if (!seconds_.empty())
-      seconds_[0] =
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
-private:
-  std::span<double> seconds_;
-  std::chrono::steady_clock::time_point start_;
-};
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 void add(skim_statistics &sum, const skim_statistics &item) {
   sum.tiles_visited += item.tiles_visited;
@@ -58,62 +40,50 @@ void add(skim_statistics &sum, const skim_statistics &item) {
   sum.rest_entries += item.rest_entries;
 }
 
-/// The workspace of one run, region by region.
-struct Workspace {
-  std::byte *start;
-  const WorkspaceLayout &layout;
-
-  template <typename T> T *at(int64_t offset) const {
-    return reinterpret_cast<T *>(start + offset);
+/// Runs all work items of one kernel. Returns the sum of their statistics, where they count.
+skim_statistics runKernel(skim_cpu_kernel function, const KernelDescription &kernel,
+                          const Signature &signature, const BoundRun &bound,
+                          const RunOptions &options) {
+  const skim_kernel_args &args = bound.args;
+  skim_statistics sum = {};
+  const int64_t count =
+      enumerateWorkItems(kernel, signature, bound.lengths, bound.order, bound.items);
+  if (count == 0)
+    return sum;
+  if (args.statistics)
+    std::fill_n(args.statistics, count, skim_statistics{});
+  Launch launch{function, &args, bound.items};
+  if (bound.pool)
+    bound.pool->forEachChunk(count, bound.threads, runChunk, &launch);
+  else
+    runChunk(&launch, /*worker=*/0, 0, count);
+  const bool ofOneHead = kernel.head == HeadAxis::QueryHead && !options.headStatistics.empty();
+  for (int64_t item = 0; args.statistics && item < count; ++item) {
+    add(sum, args.statistics[item]);
+    if (ofOneHead)
+      add(options.headStatistics[bound.items[item].head], args.statistics[item]);
   }
-};
+  return sum;
+}
 
-void bindBuffers(const LaunchPlan &plan, const Workspace &workspace, skim_buffer *slots) {
-  for (size_t i = 0; i < plan.buffers.size(); ++i) {
-    const BufferPlacement &placement = workspace.layout.placements[i];
-    slots[i].data = workspace.start + placement.offset;
-    std::copy(placement.extents.begin(), placement.extents.end(), slots[i].extents);
-    std::copy(placement.strides.begin(), placement.strides.end(), slots[i].strides);
-    if (plan.buffers[i].zeroed)
-      std::memset(slots[i].data, 0, static_cast<size_t>(placement.bytes));
+/// Pages that hold the keys of one tile, at most; 0 where keys are not paged.
+int64_t pagesOfTile(int64_t keyTile, const skim_kernel_args &args) {
+  return args.page_size > 0 ? ceilDiv(keyTile, args.page_size) : 0;
+}
+
+void addLengths(RunRecord &record, const Signature &signature, const BoundRun &bound) {
+  for (const int32_t request : bound.order) {
+    const int64_t rows = bound.lengths.queryLength(request);
+    const int64_t keys = bound.lengths.kvLength(request);
+    ++record.requests;
+    record.queryTokens += rows;
+    record.keyTokens += keys;
+    // Causal row i sees keys - rows + i + 1 keys; with more rows than keys the first see none.
+    const int64_t seeing = std::min(rows, keys);
+    record.visiblePairs +=
+        signature.queryHeads *
+        (signature.noncausal ? rows * keys : seeing * keys - seeing * (seeing - 1) / 2);
   }
-}
-
-void clearKept(const TensorView &kept, int64_t tokens) {
-  for (int64_t head = 0; head < kept.shape[0]; ++head)
-    for (int64_t token = 0; token < tokens; ++token)
-      std::memset(static_cast<uint8_t *>(kept.data) + head * kept.strides[0] +
-                      token * kept.strides[1],
-                  0, static_cast<size_t>(kept.shape[2]));
-}
-
-/// What requests without rows are left with, and what follows the last position of the others.
-void clearCompact(const TensorView &positions, const TensorView &counts) {
-  const TensorView &shape = positions.isPresent() ? positions : counts;
-  if (!shape.isPresent())
-    return;
-  for (int64_t request = 0; request < shape.shape[0]; ++request)
-    for (int64_t head = 0; head < shape.shape[1]; ++head) {
-      const auto at = [&](const TensorView &view) {
-        return static_cast<int32_t *>(view.data) + request * view.strides[0] +
-               head * view.strides[1];
-      };
-      if (positions.isPresent() && !positions.isEmpty())
-        std::fill_n(at(positions), positions.shape[2], -1);
-      if (counts.isPresent())
-        *at(counts) = 0;
-    }
-}
-
-Status stickyStatus(const LaunchPlan &plan, const BatchLengths &lengths,
-                    const skim_kernel_args &args) {
-  const int32_t bits = *args.status;
-  if (bits == 0)
-    return Status::ok();
-  const std::string index = bits & SKIM_STATUS_INDEX_OUT_OF_RANGE
-                                ? describeOutOfRange(plan, lengths, args.inputs)
-                                : std::string();
-  return {StatusCode::DataOutOfRange, describeStatusBits(bits, index)};
 }
 
 /// Threads of the process's pool, or one where it cannot start.
@@ -177,103 +147,39 @@ Status Kernel::run(const Plan &plan, const Operands &operands, const Parameters 
     return status;
   if (cuda_)
     return runOnCuda(plan, operands, parameters, workspaceMemory, options);
-  if (options.threads < 0)
-    return expectedButGot({"", "threads"}, "at least 0", std::to_string(options.threads));
-  if (!options.kernelSeconds.empty() && options.kernelSeconds.size() != functions_.size())
-    return expectedButGot({"", "kernel_seconds"},
-                          "one entry for each of the " + std::to_string(functions_.size()) +
-                              " kernels",
-                          std::to_string(options.kernelSeconds.size()));
-  if (!options.headStatistics.empty() &&
-      std::ssize(options.headStatistics) != plan_->signature.queryHeads)
-    return expectedButGot({"", "head_statistics"},
-                          "one entry for each of the " +
-                              std::to_string(plan_->signature.queryHeads) + " query heads",
-                          std::to_string(options.headStatistics.size()));
-  if (Status status = checkLayer(*plan_, operands.layer); !status)
-    return status;
-  const Expected<BatchLengths> lengths = bindLengths(operands, plan.shape_);
-  if (!lengths)
-    return lengths.status();
-
-  const LengthBounds bounds = boundsOf(*lengths);
-  skim_kernel_args args = {};
-  args.abi_version = SKIM_ABI_VERSION;
-  if (Status status = bindOperands(plan_->signature, operands, options.kept, bounds, args); !status)
-    return status;
-  const std::span<std::byte> used =
-      workspaceMemory.first(static_cast<size_t>(plan.workspaceBytes()));
-  if (Status status = checkAliasing(operands, options, used); !status)
-    return status;
-
-  const Workspace workspace{used.data(), *plan.layout_};
-  const WorkspaceLayout &layout = *plan.layout_;
-  auto *parameterSlots = workspace.at<skim_parameter>(layout.parameters);
-  if (Status status = bindParameters(*plan_, parameters, parameterSlots,
-                                     workspace.at<skim_scalar>(layout.scalars));
+  BoundRun bound;
+  if (Status status = bindRun(*plan_, plan.shape_, *plan.layout_, operands, parameters,
+                              workspaceMemory, options, bound);
       !status)
     return status;
-  auto *inputSlots = workspace.at<skim_buffer>(layout.inputs);
-  if (Status status = bindInputs(*plan_, operands.inputs, bounds, inputSlots,
-                                 workspace.at<int32_t>(layout.capacities));
-      !status)
-    return status;
-  const ThreadPool *pool = options.pool;
-  if (!pool && options.threads != 1) {
-    const Expected<const ThreadPool *> shared = ThreadPool::shared();
-    if (!shared)
-      return shared.status();
-    pool = *shared;
-  }
-
-  int64_t threads = options.threads;
-  if (layout.workers > 0)
-    threads = threads > 0 ? std::min(threads, layout.workers) : layout.workers;
-
-  // Every argument is accepted: from here on the run completes.
-  auto *bufferSlots = workspace.at<skim_buffer>(layout.buffers);
-  bindBuffers(*plan_, workspace, bufferSlots);
-  if (options.kept.isPresent())
-    clearKept(options.kept, lengths->cuSeqlensQ[lengths->requests]);
-  clearCompact(operands.compactPositions, operands.compactCounts);
-  args.parameters = parameterSlots;
-  args.inputs = inputSlots;
-  args.buffers = bufferSlots;
-  args.status = workspace.at<int32_t>(layout.status);
-  *args.status = 0;
-  const bool counts = options.statistics || !options.headStatistics.empty();
-  args.statistics = counts ? workspace.at<skim_statistics>(layout.statistics) : nullptr;
-
-  auto *order = workspace.at<int32_t>(layout.requestOrder);
-  const std::span<const int32_t> ordered(order,
-                                         static_cast<size_t>(orderRequests(*lengths, order)));
-  auto *items = workspace.at<skim_work_item>(layout.workItems);
   skim_statistics sum = {};
+  RunRecord record;
   std::fill(options.headStatistics.begin(), options.headStatistics.end(), skim_statistics{});
   for (size_t i = 0; i < functions_.size(); ++i) {
-    const Stopwatch stopwatch(options.kernelSeconds, i);
-    const int64_t count =
-        enumerateWorkItems(plan_->kernels[i], plan_->signature, *lengths, ordered, items);
-    if (count == 0)
-      continue;
-    if (args.statistics)
-      std::fill_n(args.statistics, count, skim_statistics{});
-    Launch launch{functions_[i], &args, items};
-    if (pool)
-      pool->forEachChunk(count, threads, runChunk, &launch);
-    else
-      runChunk(&launch, /*worker=*/0, 0, count);
-    const bool ofOneHead =
-        plan_->kernels[i].head == HeadAxis::QueryHead && !options.headStatistics.empty();
-    for (int64_t item = 0; counts && item < count; ++item) {
-      add(sum, args.statistics[item]);
-      if (ofOneHead)
-        add(options.headStatistics[items[item].head], args.statistics[item]);
-    }
+    const auto start = std::chrono::steady_clock::now();
+    const skim_statistics ofKernel =
+        runKernel(functions_[i], plan_->kernels[i], plan_->signature, bound, options);
+    add(sum, ofKernel);
+    record.pagesVisited +=
+        ofKernel.tiles_visited * pagesOfTile(plan_->kernels[i].keyTile, bound.args);
+    const double seconds = secondsSince(start);
+    if (!options.kernelSeconds.empty())
+      options.kernelSeconds[i] = seconds;
+    // The attention is the last kernel; what comes before decides what it visits.
+    (i + 1 == functions_.size() ? record.attentionSeconds : record.selectionSeconds) += seconds;
   }
   if (options.statistics)
     *options.statistics = sum;
-  return stickyStatus(*plan_, *lengths, args);
+  if (options.metrics) {
+    addLengths(record, plan_->signature, bound);
+    record.keptPairs = sum.pairs_kept;
+    record.tilesVisited = sum.tiles_visited;
+    record.tilesMasked = sum.tiles_masked;
+    record.restEntries = sum.rest_entries;
+    record.outOfRange = *bound.args.status != 0;
+    options.metrics->record(record);
+  }
+  return stickyStatus(*plan_, bound);
 }
 
 } // namespace skim

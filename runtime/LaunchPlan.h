@@ -128,6 +128,8 @@ struct KernelDescription {
   HeadAxis head = HeadAxis::QueryHead;
   ItemAxis axis = ItemAxis::Queries;
   int64_t tileSize = 1;
+  /// Keys of each tile that its statistics count as visited; 0: unknown, or it visits none.
+  int64_t keyTile = 0;
   /// Set in plans for CUDA devices.
   std::optional<CudaLaunch> cuda = {};
 

@@ -117,6 +117,7 @@ Json write(const KernelDescription &kernel) {
           {"head", nameOf(kHeadAxes, kernel.head)},
           {"axis", nameOf(kItemAxes, kernel.axis)},
           {"tile_size", kernel.tileSize},
+          {"key_tile", kernel.keyTile},
           {"cuda", kernel.cuda ? write(*kernel.cuda) : Json(nullptr)}};
 }
 
@@ -253,7 +254,7 @@ public:
   }
   void read(const std::string &path, const Json &json, KernelDescription &value) {
     object(path, json, "symbol", value.symbol, "head", value.head, "axis", value.axis, "tile_size",
-           value.tileSize, "cuda", value.cuda);
+           value.tileSize, "key_tile", value.keyTile, "cuda", value.cuda);
   }
   void read(const std::string &path, const Json &json, LaunchPlan &value) {
     std::string format;

@@ -38,7 +38,7 @@ LaunchPlan fullPlan() {
       {"scores", DType::F64, 1, {1, 1, blocks, 64}, false, true}};
   plan.kernels = {{"pool_keys", HeadAxis::KvHead, ItemAxis::Keys, 64},
                   {"select", HeadAxis::None, ItemAxis::None, 1},
-                  {"attention", HeadAxis::QueryHead, ItemAxis::Queries, 64,
+                  {"attention", HeadAxis::QueryHead, ItemAxis::Queries, 64, 128,
                    CudaLaunch{384, 200000, 1, true, 128, 64}}};
   plan.allowedLayers = {0, 1, -5};
   return plan;

@@ -23,6 +23,8 @@
 namespace skim {
 
 struct LaunchPlan;
+class QualityProbe;
+class RunMetrics;
 struct WorkspaceLayout;
 namespace cuda {
 class Program;
@@ -41,6 +43,7 @@ public:
 
 private:
   friend class Kernel;
+  friend class QualityProbe;
   Plan() = default;
 
   BatchShape shape_;
@@ -65,6 +68,8 @@ struct RunOptions {
   std::span<skim_statistics> headStatistics = {};
   /// Where not empty, one entry a kernel of the launch plan: receives its wall time in seconds.
   std::span<double> kernelSeconds = {};
+  /// Where not null, counts the run (`Metrics.h`).
+  RunMetrics *metrics = nullptr;
   /// Result, optional, for debugging: u8[query_heads, tokens, keys] with keys at least the largest
   /// kv_len and stride 1. Receives 1 for each kept (query, key) pair and 0 elsewhere.
   /// Refused by kernels compiled without it.
@@ -117,6 +122,7 @@ public:
              std::span<std::byte> workspace, const RunOptions &options = {}) const;
 
 private:
+  friend class QualityProbe;
   Kernel() = default;
 
   Expected<Plan> planOnCuda(const BatchShape &shape) const;
