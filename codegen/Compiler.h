@@ -63,6 +63,12 @@ struct CompileOptions {
 /// the plan as JSON, LLVM IR, assembly, or the bytes of an object file.
 enum class Stage : uint8_t { Skim, Tile, Plan, Llvm, Assembly, Object };
 
+/// One kernel of a bundle: a pattern, and what it is compiled for.
+struct BundleRequest {
+  Pattern pattern;
+  CompileOptions options;
+};
+
 /// Compiles patterns. Holds no state between calls; safe to share between threads.
 class Compiler {
 public:
@@ -70,6 +76,12 @@ public:
   /// receives those of a pattern that compiles.
   Expected<Kernel> compile(const Pattern &pattern, const CompileOptions &options,
                            std::string *warnings = nullptr) const;
+
+  /// The bytes of a bundle with a kernel for each request, which `Kernel::load` reads without a
+  /// compiler. Requests must differ in pattern, target, configuration or constants. The same
+  /// requests give the same bytes. `warnings`, where not null, is appended to.
+  Expected<std::string> bundle(const std::vector<BundleRequest> &requests,
+                               std::string *warnings = nullptr) const;
 
   /// The text of the intermediate form at `stage`. `warnings` as for `compile`.
   Expected<std::string> emit(const Pattern &pattern, const CompileOptions &options, Stage stage,

@@ -1,10 +1,8 @@
 // The launch plan as JSON. Every field is written; a reader accepts exactly these fields,
 // so that a damaged or foreign file is an error and never a plan with defaults.
+#include "runtime/JsonReader.h"
 #include "runtime/LaunchPlan.h"
 
-#include <nlohmann/json.hpp>
-
-#include <array>
 #include <cstdint>
 
 namespace skim {
@@ -128,69 +126,14 @@ template <typename T> Json writeList(const std::vector<T> &list) {
   return json;
 }
 
-// Reading. The first failure is kept, and everything after it is left alone.
+// Reading.
 
-class Reader {
+class Reader : public JsonReader<Reader> {
 public:
-  Status status() const { return status_; }
-  bool failed() const { return !status_; }
+  using JsonReader::read;
 
-  void fail(const std::string &path, const std::string &expected, const Json &got) {
-    if (failed())
-      return;
-    // Lists and objects may be nested without bound, and printing them recurses.
-    std::string text = got.is_structured() ? got.is_array() ? "a list" : "an object"
-                                           : got.dump(-1, ' ', /*ensure_ascii=*/true,
-                                                      Json::error_handler_t::replace);
-    if (text.size() > 40)
-      text = text.substr(0, 40) + "...";
-    status_ = {StatusCode::Corrupt, "launch plan: " + (path.empty() ? "" : path + ": ") +
-                                        "expected " + expected + " but got " + text};
-  }
+  Reader() : JsonReader("launch plan") {}
 
-  void read(const std::string &path, const Json &json, int64_t &value) {
-    const bool fits = json.is_number_unsigned()
-                          ? json.get<uint64_t>() <= static_cast<uint64_t>(INT64_MAX)
-                          : json.is_number_integer();
-    if (!fits)
-      return fail(path, "an integer", json);
-    value = json.get<int64_t>();
-  }
-  void read(const std::string &path, const Json &json, double &value) {
-    if (!json.is_number())
-      return fail(path, "a number", json);
-    value = json.get<double>();
-  }
-  void read(const std::string &path, const Json &json, bool &value) {
-    if (!json.is_boolean())
-      return fail(path, "true or false", json);
-    value = json.get<bool>();
-  }
-  void read(const std::string &path, const Json &json, std::string &value) {
-    if (!json.is_string())
-      return fail(path, "a string", json);
-    value = json.get<std::string>();
-  }
-  template <typename T>
-  void read(const std::string &path, const Json &json, std::optional<T> &value) {
-    value.reset();
-    if (!json.is_null())
-      read(path, json, value.emplace());
-  }
-
-  template <typename Enum, size_t n>
-  void readName(const std::string &path, const Json &json,
-                const std::pair<Enum, const char *> (&names)[n], Enum &value) {
-    std::string known;
-    for (const auto &[candidate, name] : names) {
-      if (json.is_string() && json.get_ref<const std::string &>() == name) {
-        value = candidate;
-        return;
-      }
-      known += (known.empty() ? "" : ", ") + std::string(name);
-    }
-    fail(path, "one of " + known, json);
-  }
   void read(const std::string &path, const Json &json, DType &value) {
     readName(path, json, kDTypes, value);
   }
@@ -209,21 +152,6 @@ public:
 
   void read(const std::string &path, const Json &json, ShapeExpr &value) {
     readExpr(path, json, value, 0);
-  }
-
-  template <typename T> void read(const std::string &path, const Json &json, std::vector<T> &list) {
-    if (!json.is_array())
-      return fail(path, "a list", json);
-    list.resize(json.size());
-    for (size_t i = 0; i < list.size() && !failed(); ++i)
-      read(path + "[" + std::to_string(i) + "]", json[i], list[i]);
-  }
-  template <typename T, size_t n>
-  void read(const std::string &path, const Json &json, std::array<T, n> &list) {
-    if (!json.is_array() || json.size() != n)
-      return fail(path, "a list of " + std::to_string(n), json);
-    for (size_t i = 0; i < n && !failed(); ++i)
-      read(path + "[" + std::to_string(i) + "]", json[i], list[i]);
   }
 
   void read(const std::string &path, const Json &json, Signature &value) {
@@ -265,28 +193,6 @@ public:
   }
 
 private:
-  /// Reads an object of exactly these fields: name, destination, name, destination, ...
-  template <typename... Fields>
-  void object(const std::string &path, const Json &json, Fields &&...fields) {
-    if (!json.is_object())
-      return fail(path, "an object", json);
-    if (json.size() != sizeof...(fields) / 2)
-      return fail(path, std::to_string(sizeof...(fields) / 2) + " fields", json.size());
-    readFields(path, json, fields...);
-  }
-  void readFields(const std::string &, const Json &) {}
-  template <typename T, typename... Rest>
-  void readFields(const std::string &path, const Json &json, const char *name, T &value,
-                  Rest &...rest) {
-    const std::string field = path.empty() ? name : path + "." + name;
-    const auto found = json.find(name);
-    if (found == json.end())
-      return fail(field, "a value", nullptr);
-    read(field, *found, value);
-    if (!failed())
-      readFields(path, json, rest...);
-  }
-
   void readExpr(const std::string &path, const Json &json, ShapeExpr &value, int depth) {
     if (depth > kMaxDepth)
       return fail(path, "at most " + std::to_string(kMaxDepth) + " nested operations", "more");
@@ -307,8 +213,6 @@ private:
     for (size_t i = 0; i < 2 && !failed(); ++i)
       readExpr(path + "[" + std::to_string(i + 1) + "]", json[i + 1], value.operands[i], depth + 1);
   }
-
-  Status status_;
 };
 
 /// Tells a plan of another version from a damaged one.

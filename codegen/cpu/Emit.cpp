@@ -105,6 +105,8 @@ Expected<std::unique_ptr<Module>> skim::cpu::emitLlvm(mlir::ModuleOp module, con
   result->setDataLayout(machine.createDataLayout());
   for (Function &function : *result) {
     function.addFnAttr("target-cpu", target.processor);
+    // Nothing unwinds through kernels, so that no tables are needed for it.
+    function.setDoesNotThrow();
     // Whole registers, also where the processor family prefers halves.
     function.addFnAttr("prefer-vector-width", std::to_string(32 * target.lanes));
   }

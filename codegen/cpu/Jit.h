@@ -3,8 +3,11 @@
 #define SKIM_CODEGEN_CPU_JIT_H
 
 #include "codegen/cpu/Target.h"
+#include "runtime/cpu/CodeImage.h"
 
 #include <skim/abi.h>
+
+#include "llvm/ADT/StringMap.h"
 
 #include <memory>
 
@@ -21,16 +24,16 @@ public:
   /// fails (its diagnostics go to the module's context) and where this machine cannot run
   /// code of `target`.
   static llvm::Expected<std::unique_ptr<Jit>> create(mlir::ModuleOp module, const Target &target);
-  ~Jit();
 
   /// The kernel of `tile.program @symbol`.
   llvm::Expected<skim_cpu_kernel> lookup(llvm::StringRef symbol) const;
 
 private:
-  struct Implementation;
-  explicit Jit(std::unique_ptr<Implementation> implementation);
+  Jit(CodeMemory memory, llvm::StringMap<skim_cpu_kernel> functions)
+      : memory(std::move(memory)), functions(std::move(functions)) {}
 
-  std::unique_ptr<Implementation> implementation;
+  CodeMemory memory;
+  llvm::StringMap<skim_cpu_kernel> functions;
 };
 
 } // namespace skim::cpu

@@ -1,10 +1,10 @@
 #include "codegen/cpu/Target.h"
 
+#include "runtime/cpu/Machine.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace llvm;
 using namespace skim::cpu;
@@ -23,27 +23,8 @@ static const Target allTargets[] = {
 
 ArrayRef<Target> skim::cpu::targets() { return allTargets; }
 
-/// The features that tell one level of x86-64 from the one below.
-static ArrayRef<StringRef> distinguishingFeatures(const Target &target) {
-  static const StringRef v2[] = {"sse4.2", "ssse3", "popcnt"};
-  static const StringRef v3[] = {"avx2", "fma", "f16c", "bmi", "bmi2", "lzcnt", "movbe"};
-  static const StringRef v4[] = {"avx2",     "fma",      "f16c",     "bmi",
-                                 "bmi2",     "lzcnt",    "movbe",    "avx512f",
-                                 "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
-  if (target.name == "x86-64-v2")
-    return v2;
-  if (target.name == "x86-64-v3")
-    return v3;
-  if (target.name == "x86-64-v4")
-    return v4;
-  return {};
-}
-
 bool skim::cpu::hostRuns(const Target &target) {
-  static const Triple::ArchType host = Triple(sys::getProcessTriple()).getArch();
-  static const StringMap<bool> features = sys::getHostCPUFeatures();
-  return Triple(target.triple).getArch() == host &&
-         all_of(distinguishingFeatures(target), [](StringRef f) { return features.lookup(f); });
+  return is_contained(machineTargets(), std::string_view(target.name));
 }
 
 Expected<const Target *> skim::cpu::findTarget(StringRef name) {

@@ -41,6 +41,8 @@ struct Job {
   int64_t repeat = 1;
   bool wantKept = false;
   bool wantGathered = false;
+  /// Where not empty, the file that the kernel of the pattern as asked for is taken from.
+  std::string bundle = {};
 };
 
 /// What the pattern of a job is compiled for.

@@ -24,11 +24,12 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-    {"compile", CompileCommand, compile, "compile a pattern: intermediate forms, assembly, object"},
+    {"compile", CompileCommand, compile, "compile a pattern: intermediate forms, assembly, object, bundle"},
     {"run", RunCommand, runPattern, "run a pattern over Q/K/V and compare it with dense attention"},
     {"show", ShowCommand, show, "draw what a pattern keeps, as SVG or PNG"},
     {"eval", EvalCommand, evaluate,
      "run a small language model under patterns: what they cost in quality"},
+    {"inspect", InspectCommand, inspect, "print what a bundle holds"},
     {"bench", BenchCommand, bench,
      "measure attention on this machine, beside another implementation"},
 };
@@ -42,6 +43,7 @@ void printOverview(llvm::raw_ostream &os) {
   os << "skim compiles sparse attention: a pattern that says which keys each query keeps\n"
         "becomes a kernel.\n\n"
         "usage: skim SUBCOMMAND PATTERN.skim [options]\n"
+        "       skim inspect FILE.skimb [options]\n"
         "       skim bench SUITE [options]\n\n";
   for (const Row &row : rows)
     os << "  " << llvm::left_justify(row.name, 10) << row.summary << '\n';

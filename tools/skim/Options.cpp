@@ -45,8 +45,9 @@ struct CommandText {
 CommandText textOf(Command command) {
   switch (command) {
   case CompileCommand:
-    return {"skim compile PATTERN.skim [options]",
-            "Compiles a pattern for one shape of heads and one target."};
+    return {"skim compile PATTERN.skim... [options]",
+            "Compiles a pattern for one shape of heads and one target; bundles take several patterns "
+            "and targets."};
   case RunCommand:
     return {"skim run PATTERN.skim --qkv FILE [options]",
             "Runs a pattern over queries, keys and values, and compares it with dense attention."};
@@ -60,6 +61,9 @@ CommandText textOf(Command command) {
   case BenchCommand:
     return {"skim bench cpu [options]",
             "Measures attention on this machine, beside another implementation.", "suite (cpu)"};
+  case InspectCommand:
+    return {"skim inspect FILE.skimb [options]",
+            "Prints what a bundle holds, and checks it against damage.", "bundle"};
   }
   return {};
 }
@@ -109,7 +113,7 @@ llvm::Expected<Options> Options::parse(Command command, llvm::ArrayRef<const cha
   llvm::StringRef what = textOf(command).operand;
   if (operands.empty())
     return wrongUsage("expected a " + what);
-  if (operands.size() > 1 && command != EvalCommand)
+  if (operands.size() > 1 && command != EvalCommand && command != CompileCommand)
     return wrongUsage("expected one " + what + " but got '" + llvm::join(operands, "', '") + "'");
   options.operandTexts = std::move(operands);
   return options;

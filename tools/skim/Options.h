@@ -20,7 +20,8 @@ enum Command : unsigned {
   RunCommand = 1u << 2,
   ShowCommand = 1u << 3,
   BenchCommand = 1u << 4,
-  EvalCommand = 1u << 5
+  EvalCommand = 1u << 5,
+  InspectCommand = 1u << 6
 };
 
 enum OptionId : unsigned {
@@ -39,14 +40,14 @@ struct Setting {
 class Options {
 public:
   /// Fails with WrongUsage on an unknown option, a missing value, or a number of
-  /// operands other than one (the pattern file, or the suite; eval takes several
-  /// pattern files); `--help` needs none.
+  /// operands other than one (the pattern file, the suite or the bundle; compile and eval
+  /// take several pattern files); `--help` needs none.
   static llvm::Expected<Options> parse(Command command, llvm::ArrayRef<const char *> arguments);
 
   static void printHelp(llvm::raw_ostream &stream, Command command);
 
   bool has(OptionId id) const { return arguments.hasArg(id); }
-  /// The pattern file, or the suite of benchmarks.
+  /// The pattern file, the suite of benchmarks or the bundle.
   llvm::StringRef operand() const { return operandTexts.front(); }
   /// All of them, at least one.
   llvm::ArrayRef<std::string> operands() const { return operandTexts; }

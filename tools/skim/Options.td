@@ -7,6 +7,7 @@ def RunCommand : OptionVisibility;
 def ShowCommand : OptionVisibility;
 def BenchCommand : OptionVisibility;
 def EvalCommand : OptionVisibility;
+def InspectCommand : OptionVisibility;
 
 class In<list<OptionVisibility> commands> : Visibility<commands>;
 
@@ -23,8 +24,8 @@ class Switch<string name, string help, list<OptionVisibility> commands>
     : Flag<["--"], name>, HelpText<help>, In<commands>;
 
 // Of all subcommands.
-def help : Switch<"help", "print this text and exit", [CompileCommand, RunCommand, ShowCommand, EvalCommand, BenchCommand]>;
-def help_short : Flag<["-"], "h">, Alias<help>, In<[CompileCommand, RunCommand, ShowCommand, EvalCommand, BenchCommand]>;
+def help : Switch<"help", "print this text and exit", [CompileCommand, RunCommand, ShowCommand, EvalCommand, BenchCommand, InspectCommand]>;
+def help_short : Flag<["-"], "h">, Alias<help>, In<[CompileCommand, RunCommand, ShowCommand, EvalCommand, BenchCommand, InspectCommand]>;
 
 // Of those that take a pattern.
 defm pattern : Value<"pattern", "NAME", "the pattern of the file to take (default: the last one)",
@@ -38,9 +39,9 @@ def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, In<[CompileComma
              HelpText<"the file to write; - is the standard output (default of compile: - for text)">;
 def output_eq : Joined<["-"], "o=">, Alias<output>, In<[CompileCommand, ShowCommand]>;
 defm target : Value<"target", "TARGET",
-                    "cpu (this machine), x86-64-v2, x86-64-v3, x86-64-v4 or aarch64 (default: cpu)", [CompileCommand]>;
+                    "cpu (this machine), x86-64-v2, x86-64-v3, x86-64-v4 or aarch64; of a bundle several, separated by commas (default: cpu)", [CompileCommand]>;
 defm emit : Value<"emit", "FORM",
-                  "skim, plan, tile, llvm, asm or object (default: object)", [CompileCommand]>;
+                  "skim, plan, tile, llvm, asm, object or bundle (default: object)", [CompileCommand]>;
 def report : Switch<"report", "print what the kernels cost, the workspace they need and what results depend on", [CompileCommand]>;
 
 // The problem that a pattern is compiled for.
@@ -55,6 +56,7 @@ defm dtype : Value<"dtype", "TYPE", "element type of q, k and v: bf16, f16 or f3
 defm page_size : Value<"page-size", "TOKENS", "tokens of a page of the KV cache; 0 is no pages (default: 0)", [CompileCommand]>;
 
 // What to run on.
+defm bundle : Value<"bundle", "FILE", "take the kernel from a bundle instead of compiling the pattern", [RunCommand]>;
 defm qkv : Value<"qkv", "FILE", "safetensors file with q, k, v, and where the pattern has inputs, these by name", [RunCommand, ShowCommand]>;
 defm inputs : Value<"inputs", "FILE", "safetensors file with inputs of the pattern that --qkv does not hold", [RunCommand, ShowCommand, EvalCommand],
                     [HelpTextVariant<[EvalCommand], "safetensors file with inputs of the patterns">]>;
@@ -68,7 +70,7 @@ defm repeat : Value<"repeat", "N", "run N times and print the median time (defau
 defm out : Value<"out", "FILE", "write out, lse and what compact gathers as safetensors", [RunCommand]>;
 def save_kept : Switch<"save-kept", "add to --out the kept relation, uint8 [heads, q tokens, kv tokens]; at most 1 GiB", [RunCommand]>;
 def no_dense : Switch<"no-dense", "do not run dense attention: no kept mass, no error", [RunCommand, ShowCommand, EvalCommand]>;
-def json : Switch<"json", "print one JSON object instead of a table", [CompileCommand, RunCommand, EvalCommand, BenchCommand]>;
+def json : Switch<"json", "print one JSON object instead of a table", [CompileCommand, RunCommand, EvalCommand, BenchCommand, InspectCommand]>;
 
 // What to draw.
 defm q_len : Value<"q-len", "TOKENS", "query tokens, where there is no --qkv (default: as --kv-len)", [ShowCommand]>;

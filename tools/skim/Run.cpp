@@ -212,14 +212,23 @@ llvm::Error runPattern(const Options &options) {
   llvm::Expected<Prepared> prepared = prepare(options);
   if (!prepared)
     return prepared.takeError();
+  if (options.has(OPT_bundle) && prepared->device != Device::Cpu)
+    return wrongUsage("--bundle: expected --device cpu, as bundles hold compiled kernels");
   llvm::Expected<HostBatch> batch =
       HostBatch::read(options.text(OPT_qkv), options.text(OPT_inputs), *tokens);
   if (!batch)
     return batch.takeError();
 
-  Job job{
-      *prepared->source, *batch,  prepared->settings,         prepared->device,     prepared->layer,
-      *threads,          *repeat, options.has(OPT_save_kept), /*wantGathered=*/true};
+  Job job{*prepared->source,
+          *batch,
+          prepared->settings,
+          prepared->device,
+          prepared->layer,
+          *threads,
+          *repeat,
+          options.has(OPT_save_kept),
+          /*wantGathered=*/true,
+          options.text(OPT_bundle).str()};
   llvm::Expected<Outcome> outcome = run(job, Variant::Asked);
   if (!outcome)
     return outcome.takeError();

@@ -98,13 +98,31 @@ private:
   GatheredTokens rows;
 };
 
+Expected<Kernel> loadFromBundle(const Job &job) {
+  CompileOptions wanted = compileOptions(job);
+  LoadOptions options;
+  options.pattern = wanted.pattern;
+  options.queryHeads = wanted.queryHeads;
+  options.kvHeads = wanted.kvHeads;
+  options.headDim = wanted.headDim;
+  options.valueDim = wanted.valueDim;
+  options.dtype = wanted.dtype;
+  options.outDtype = wanted.outDtype;
+  options.pageSize = wanted.pageSize;
+  options.constants = wanted.constants;
+  return Kernel::load(job.bundle, options);
+}
+
 } // namespace
 
 llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant) {
   auto start = std::chrono::steady_clock::now();
   std::string warnings;
-  Expected<Kernel> kernel = Compiler().compile(job.source.variant(variant), compileOptions(job),
-                                               variant == Variant::Asked ? &warnings : nullptr);
+  Expected<Kernel> kernel =
+      variant == Variant::Asked && !job.bundle.empty()
+          ? loadFromBundle(job)
+          : Compiler().compile(job.source.variant(variant), compileOptions(job),
+                               variant == Variant::Asked ? &warnings : nullptr);
   if (!kernel)
     return failureOf(kernel.status());
   llvm::errs() << warnings;

@@ -12,6 +12,7 @@ llvm::Error compile(const Options &options);
 llvm::Error runPattern(const Options &options);
 llvm::Error show(const Options &options);
 llvm::Error evaluate(const Options &options);
+llvm::Error inspect(const Options &options);
 llvm::Error bench(const Options &options);
 
 } // namespace skim::tool

@@ -7,6 +7,7 @@
 #define SKIM_KERNEL_H
 
 #include <skim/Batch.h>
+#include <skim/LoadOptions.h>
 #include <skim/Operands.h>
 #include <skim/Parameters.h>
 #include <skim/Status.h>
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -106,6 +108,15 @@ public:
   /// sticky: a run whose host has seen it returns it too, having enqueued its work. Ok on the CPU,
   /// where `run` itself reports.
   Status status(void *stream) const;
+
+  /// A kernel of a bundle (`skim compile --emit bundle`): the one that `options` ask for, for the
+  /// best target that this machine runs. `Environment` where the file cannot be read, `Corrupt`
+  /// where it is damaged, foreign or of another format, `Unsupported` where it has no code for this
+  /// machine or was made for another interface of the runtime, `InvalidArgument` where `options`
+  /// fit no kernel or several.
+  static Expected<Kernel> load(const std::string &path, const LoadOptions &options = {});
+  /// The same from memory, which may go afterwards.
+  static Expected<Kernel> load(std::span<const std::byte> bundle, const LoadOptions &options = {});
 
   const LaunchPlan &launchPlan() const { return *plan_; }
 

@@ -1,0 +1,233 @@
+#include "codegen/Session.h"
+
+#include "codegen/ExportPlan.h"
+#include "codegen/Version.h"
+#include "codegen/cpu/LinkImage.h"
+#include "codegen/cpu/Pipeline.h"
+#include "codegen/report/CreateReport.h"
+#include "dialect/Skim/SkimOps.h"
+#include "dialect/Tile/TileOps.h"
+#include "frontends/text/Check.h"
+#include "frontends/text/Locations.h"
+#include "passes/MapAnalysis.h"
+#include "passes/Pipelines.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace skim {
+namespace {
+
+mlir::FloatType floatType(mlir::MLIRContext &context, DType dtype) {
+  switch (dtype) {
+  case DType::F16:
+    return mlir::Float16Type::get(&context);
+  case DType::BF16:
+    return mlir::BFloat16Type::get(&context);
+  default:
+    return mlir::Float32Type::get(&context);
+  }
+}
+
+Status invalid(std::string message) { return {StatusCode::InvalidArgument, std::move(message)}; }
+
+Status checkOptions(const CompileOptions &options) {
+  auto isFloat = [](DType dtype) {
+    return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
+  };
+  if (options.queryHeads < 1 || options.kvHeads < 1 || options.queryHeads % options.kvHeads != 0)
+    return invalid("expected the number of query heads to be a positive multiple of the number of "
+                   "KV heads but got " +
+                   std::to_string(options.queryHeads) + " and " + std::to_string(options.kvHeads));
+  constexpr int64_t kLargestDim = 1024;
+  if (options.headDim < 1 || options.headDim > kLargestDim)
+    return invalid("expected a head dimension from 1 to 1024 but got " +
+                   std::to_string(options.headDim));
+  if (options.valueDim < 0 || options.valueDim > kLargestDim)
+    return invalid("expected a value dimension up to 1024 but got " +
+                   std::to_string(options.valueDim));
+  if (!isFloat(options.dtype) || !isFloat(options.outDtype))
+    return invalid(std::string("expected operands and output of f32, f16 or bf16 but got ") +
+                   dtypeName(options.dtype) + " and " + dtypeName(options.outDtype));
+  if (options.pageSize && *options.pageSize < 0)
+    return invalid("expected a page size from 0 up but got " + std::to_string(*options.pageSize));
+  return Status::ok();
+}
+
+std::unique_ptr<mlir::MLIRContext> createContext() {
+  auto context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  // Diagnostics are for those who write patterns: their text is cited, not the IR.
+  context->printOpOnDiagnostic(false);
+  context->loadDialect<ir::SkimDialect, tile::TileDialect, mlir::affine::AffineDialect,
+                       mlir::arith::ArithDialect, mlir::math::MathDialect>();
+  mlir::DialectRegistry registry;
+  cpu::registerDialects(registry);
+  context->appendDialectRegistry(registry);
+  return context;
+}
+
+} // namespace
+
+Status Session::parse(const Pattern &pattern) {
+  if (Status checked = checkOptions(options); !checked)
+    return checked;
+  std::string name = options.target == "cpu" ? "native" : options.target;
+  llvm::Expected<const cpu::Target *> found = cpu::findTarget(name);
+  if (!found)
+    return invalid(llvm::toString(found.takeError()));
+  target = *found;
+  program = text::loadBuffer(llvm::MemoryBuffer::getMemBufferCopy(pattern.text(), pattern.path()),
+                             diagnostics);
+  return Status::ok();
+}
+
+Status Session::build() {
+  context = createContext();
+  module = text::buildModule(program, {options.pattern, options.constants}, *context, diagnostics);
+  if (!module)
+    return refused();
+  invariance = analyzeChunkInvariance(*module->getOps<ir::PatternOp>().begin());
+  return Status::ok();
+}
+
+/// What the shapes of inputs say of vectors: how many elements they have; of weights, how many
+/// rows.
+mlir::DictionaryAttr Session::vectorLengths(ir::PatternOp pattern) {
+  mlir::Builder builder(context.get());
+  mlir::NamedAttrList lengths;
+  for (auto input : pattern.getBody().getOps<ir::InputOp>()) {
+    auto shape = options.inputShapes.find(input.getName().str());
+    if (shape == options.inputShapes.end() || !llvm::cast<ir::MapType>(input.getType()).isVec())
+      continue;
+    size_t fromLast = isWeight(input) ? 2 : 1;
+    // Other shapes are refused when the kernel runs.
+    if (shape->second.size() >= fromLast && *(shape->second.end() - fromLast) > 0)
+      lengths.set(input.getName(), builder.getI64IntegerAttr(*(shape->second.end() - fromLast)));
+  }
+  return lengths.getDictionary(context.get());
+}
+
+Status Session::plan() {
+  auto pattern = *module->getOps<ir::PatternOp>().begin();
+  mlir::OpBuilder builder(context.get());
+  builder.setInsertionPointToEnd(module->getBody());
+  mlir::IntegerAttr pageSize;
+  if (options.pageSize)
+    pageSize = builder.getI64IntegerAttr(*options.pageSize);
+  mlir::DictionaryAttr lengths = vectorLengths(pattern);
+  ir::AttendOp::create(builder, pattern.getLoc(), pattern.getSymName(), options.queryHeads,
+                       options.kvHeads, options.headDim,
+                       options.valueDim ? options.valueDim : options.headDim,
+                       floatType(*context, options.dtype), floatType(*context, options.outDtype),
+                       pageSize, options.writesKept, lengths);
+  mlir::PassManager manager(context.get());
+  manager.enableVerifier(true);
+  buildPlanPipeline(manager);
+  text::DiagnosticsFromMlir handler(*context, diagnostics);
+  if (failed(manager.run(*module)))
+    return refused();
+  mlir::FailureOr<LaunchPlan> exported = exportPlan(*module->getOps<tile::PlanOp>().begin());
+  if (failed(exported))
+    return refused();
+  launchPlan = std::move(*exported);
+  return Status::ok();
+}
+
+Expected<BundleEntry> Session::compile() {
+  text::DiagnosticsFromMlir handler(*context, diagnostics);
+  auto object = cpu::emit(*module, *target, cpu::OutputKind::Object);
+  if (!object)
+    return failedToLower(object.takeError());
+  std::vector<std::string> symbols;
+  for (const KernelDescription &kernel : launchPlan.kernels)
+    symbols.push_back(kernel.symbol);
+  llvm::Expected<CodeImage> image = cpu::linkImage(*object, symbols);
+  if (!image)
+    return failedToLower(image.takeError());
+
+  BundleEntry entry;
+  entry.target = target->name.str();
+  entry.triple = target->triple.str();
+  entry.features = target->processor.str();
+  entry.launchPlan = launchPlan;
+  KernelMetadata &metadata = entry.metadata;
+  metadata.skimVersion = compilerVersion();
+  metadata.llvmVersion = LLVM_VERSION_STRING;
+  for (const auto &[name, value] : options.constants)
+    metadata.constants.push_back({name, value});
+  if (invariance->holds())
+    metadata.invariance.chunkMultiple = invariance->multiple;
+  for (const InvarianceBreaker &breaker : invariance->breakers) {
+    SourcePlace place = placeOf(breaker.loc);
+    metadata.invariance.brokenBy.push_back(place.path + ":" + std::to_string(place.line) + ":" +
+                                           std::to_string(place.column) + ": " + breaker.reason);
+  }
+  metadata.warnings = messages();
+  metadata.cpuImage = std::move(image->layout);
+  entry.code.push_back({SectionKind::CpuImage, std::move(image->bytes)});
+  return entry;
+}
+
+Expected<std::string> Session::emit(cpu::OutputKind kind) {
+  text::DiagnosticsFromMlir handler(*context, diagnostics);
+  llvm::Expected<llvm::SmallVector<char, 0>> bytes = cpu::emit(*module, *target, kind);
+  if (!bytes)
+    return failedToLower(bytes.takeError());
+  return std::string(bytes->begin(), bytes->end());
+}
+
+std::string Session::print() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  mlir::ModuleOp(*module).print(stream);
+  stream << "\n";
+  return text;
+}
+
+SourcePlace Session::placeOf(llvm::SMLoc location) const {
+  text::Diagnostics::Place found = diagnostics.place(location);
+  return {found.path.str(), found.line, found.column};
+}
+
+SourcePlace Session::placeOf(mlir::Location location) const {
+  return placeOf(text::rangeOf(location, diagnostics).Start);
+}
+
+Expected<Report> Session::report(const ReportOptions &call) {
+  if (Status planned = plan(); !planned)
+    return planned;
+  Expected<Report> report =
+      report::createReport(*module, launchPlan, *invariance, call,
+                           [&](mlir::Location location) { return placeOf(location); });
+  if (!report)
+    return report;
+  std::vector<Remark> warnings;
+  for (const text::Diagnostic &diagnostic : diagnostics.all()) {
+    if (diagnostic.severity != text::Severity::Warning)
+      continue;
+    Remark warning{placeOf(diagnostic.range.Start), diagnostic.message, {}};
+    for (const text::Diagnostic &note : diagnostic.notes)
+      warning.notes.push_back(note.message);
+    warnings.push_back(std::move(warning));
+  }
+  report->warnings.insert(report->warnings.begin(), warnings.begin(), warnings.end());
+  return report;
+}
+
+std::string Session::messages() const {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  diagnostics.print(stream);
+  return text;
+}
+
+Status Session::failedToLower(llvm::Error error) const {
+  return {StatusCode::Unsupported, messages() + llvm::toString(std::move(error))};
+}
+
+} // namespace skim

@@ -1,0 +1,67 @@
+// One compilation: the text of a pattern, what is said about it, its IR and its code.
+#ifndef SKIM_CODEGEN_SESSION_H
+#define SKIM_CODEGEN_SESSION_H
+
+#include "codegen/Compiler.h"
+#include "codegen/cpu/Emit.h"
+#include "frontends/text/Diagnostics.h"
+#include "frontends/text/Loader.h"
+#include "passes/Invariance.h"
+#include "runtime/LaunchPlan.h"
+#include "runtime/bundle/Bundle.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <memory>
+#include <optional>
+
+namespace skim {
+
+/// The steps come in their order: `parse`, `build`, `plan`, and then what is made of the programs.
+/// A failure holds all diagnostics so far.
+class Session {
+public:
+  /// `options` must outlive the session.
+  explicit Session(const CompileOptions &options) : options(options) {}
+
+  /// Checks the options and reads the text, without MLIR.
+  Status parse(const Pattern &pattern);
+  /// The IR of the pattern.
+  Status build();
+  /// The launch plan and its tile programs.
+  Status plan();
+
+  /// The kernels as machine code, with all that a bundle says of them.
+  Expected<BundleEntry> compile();
+  Expected<std::string> emit(cpu::OutputKind kind);
+  /// The IR as it is now.
+  std::string print() const;
+  std::string planAsJson() const { return toJson(launchPlan) + "\n"; }
+  /// Instead of `plan`, which it includes.
+  Expected<Report> report(const ReportOptions &call);
+
+  /// All diagnostics so far, as text.
+  std::string messages() const;
+
+private:
+  Status refused() const { return {StatusCode::InvalidPattern, messages()}; }
+  Status failedToLower(llvm::Error error) const;
+  mlir::DictionaryAttr vectorLengths(ir::PatternOp pattern);
+  SourcePlace placeOf(llvm::SMLoc location) const;
+  SourcePlace placeOf(mlir::Location location) const;
+
+  const CompileOptions &options;
+  text::Diagnostics diagnostics;
+  text::Program program;
+  const cpu::Target *target = nullptr;
+  std::unique_ptr<mlir::MLIRContext> context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::optional<ChunkInvariance> invariance;
+  LaunchPlan launchPlan;
+};
+
+} // namespace skim
+
+#endif // SKIM_CODEGEN_SESSION_H

@@ -1,0 +1,75 @@
+#include "tools/skim/Problem.h"
+
+#include "codegen/cpu/Target.h"
+#include "tools/skim/Failure.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+
+namespace skim::tool {
+
+llvm::Error checkTarget(llvm::StringRef target) {
+  llvm::SmallVector<llvm::StringRef> known = {"cpu"};
+  for (const cpu::Target &each : cpu::targets())
+    known.push_back(each.name);
+  if (llvm::is_contained(known, target))
+    return llvm::Error::success();
+  std::string targets = llvm::join(known, ", ");
+  if (target.starts_with("sm_"))
+    return wrongInput("--target " + target +
+                      ": this build of skim compiles for no GPU; expected one of " + targets);
+  return wrongInput("--target: unknown target '" + target + "'; expected one of " + targets);
+}
+
+llvm::Expected<CompileOptions> readProblem(const Options &options) {
+  CompileOptions result;
+  struct Count {
+    OptionId id;
+    int64_t otherwise, least, most;
+    int64_t *value;
+  };
+  int64_t pageSize = 0;
+  Count counts[] = {{OPT_kv_heads, 1, 1, 65536, &result.kvHeads},
+                    {OPT_query_heads, 0, 1, 65536, &result.queryHeads},
+                    {OPT_head_dim, 128, 1, 65536, &result.headDim},
+                    {OPT_value_dim, 0, 1, 65536, &result.valueDim},
+                    {OPT_page_size, 0, 0, INT32_MAX, &pageSize}};
+  for (const Count &count : counts) {
+    llvm::Expected<int64_t> value =
+        options.number(count.id, count.otherwise, count.least, count.most);
+    if (!value)
+      return value.takeError();
+    *count.value = *value;
+  }
+  if (result.queryHeads == 0)
+    result.queryHeads = result.kvHeads;
+  if (result.queryHeads % result.kvHeads != 0)
+    return wrongUsage("--query-heads: expected a multiple of the " + llvm::Twine(result.kvHeads) +
+                      " KV heads but got " + llvm::Twine(result.queryHeads));
+  result.pageSize = pageSize;
+  llvm::Expected<std::vector<Setting>> shapes = options.settings(OPT_input_shape);
+  if (!shapes)
+    return shapes.takeError();
+  for (const Setting &shape : *shapes) {
+    llvm::StringRef extents = shape.values.front();
+    for (llvm::StringRef text : llvm::split(extents, 'x')) {
+      int64_t extent = 0;
+      if (shape.values.size() != 1 || text.getAsInteger(10, extent) || extent < 1 ||
+          extent > INT32_MAX)
+        return wrongUsage("--input-shape: expected NAME=AxB but got '" + shape.name + "=" +
+                          llvm::join(shape.values, ",") + "'");
+      result.inputShapes[shape.name].push_back(extent);
+    }
+  }
+  llvm::Expected<llvm::StringRef> dtype = options.choice(OPT_dtype, "bf16", {"bf16", "f16", "f32"});
+  if (!dtype)
+    return dtype.takeError();
+  result.dtype = llvm::StringSwitch<DType>(*dtype)
+                     .Case("bf16", DType::BF16)
+                     .Case("f16", DType::F16)
+                     .Default(DType::F32);
+  return result;
+}
+
+} // namespace skim::tool
