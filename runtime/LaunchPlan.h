@@ -43,6 +43,8 @@ struct Signature {
 };
 
 enum class ParameterType : uint8_t { Index, F32, Bool };
+/// "index", "f32", "bool".
+const char *parameterTypeName(ParameterType type);
 
 /// The parameter of slot i is `LaunchPlan::parameters[i]`.
 struct ParameterDescription {
@@ -66,6 +68,9 @@ enum class InputElement : uint8_t {
   List,       ///< i32 indices of key blocks; the key-like axis is the capacity
   ListCounts, ///< i32 entries in use of the list in the slot before; optional at launch
 };
+
+/// As the language writes it: "bool", "index", "f32", "vec", "list"; "list_counts".
+const char *inputElementName(InputElement element);
 
 /// The input of slot i is `LaunchPlan::inputs[i]`. A list takes two slots: the indices, then a
 /// `ListCounts` named NAME_counts with the same head and query axes. When the launch gives no

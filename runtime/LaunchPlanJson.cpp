@@ -236,6 +236,9 @@ Status checkHeader(const Json &json) {
 
 } // namespace
 
+const char *parameterTypeName(ParameterType type) { return nameOf(kParameterTypes, type); }
+const char *inputElementName(InputElement element) { return nameOf(kInputElements, element); }
+
 std::string toJson(const LaunchPlan &plan) {
   const Json json = {{"format", kFormat},
                      {"version", kVersion},

@@ -10,9 +10,9 @@ Expected<Kernel> loadKernel(const Bundle &bundle, const Bundle::Entry &entry) {
   };
   if (bundle.abiVersion() != SKIM_ABI_VERSION)
     return bundle.failure(StatusCode::Unsupported,
-                          "expected kernels for version " + std::to_string(SKIM_ABI_VERSION) +
-                              " of the runtime's interface but got version " +
-                              std::to_string(bundle.abiVersion()) + ": compile the pattern again");
+                          "expected kernels for ABI version " + std::to_string(SKIM_ABI_VERSION) +
+                              " but got version " + std::to_string(bundle.abiVersion()) +
+                              ": compile the pattern again");
   Expected<KernelMetadata> metadata = bundle.metadata(entry);
   if (!metadata)
     return metadata.status();

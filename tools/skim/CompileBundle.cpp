@@ -23,8 +23,10 @@ bool hasParameter(const PatternSource &source, llvm::StringRef name) {
 llvm::Error checkOptions(const Options &options) {
   if (options.has(OPT_report))
     return wrongUsage("--report: expected one pattern and target, not a bundle");
-  for (const auto &[id, name] : {std::pair(OPT_tokens, "--tokens"), {OPT_context, "--context"},
-                                 {OPT_threads, "--threads"}, {OPT_json, "--json"}})
+  for (const auto &[id, name] : {std::pair(OPT_tokens, "--tokens"),
+                                 {OPT_context, "--context"},
+                                 {OPT_threads, "--threads"},
+                                 {OPT_json, "--json"}})
     if (options.has(id))
       return wrongUsage(llvm::Twine(name) + ": expected --report beside it");
   if (!options.has(OPT_output))

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -41,7 +42,7 @@ void printJson(const Bundle &bundle, llvm::ArrayRef<Inspected> kernels) {
     json.attribute("file", bundle.name());
     json.attribute("bytes", int64_t(bundle.fileBytes()));
     json.attribute("format_version", bundle.formatVersion());
-    json.attribute("interface_version", bundle.abiVersion());
+    json.attribute("abi_version", bundle.abiVersion());
     json.attributeArray("kernels", [&] {
       for (const Inspected &kernel : kernels)
         json.object([&] {
@@ -65,8 +66,14 @@ void printJson(const Bundle &bundle, llvm::ArrayRef<Inspected> kernels) {
   llvm::outs() << '\n';
 }
 
-std::string joined(const std::vector<std::string> &parts) {
+std::string joined(llvm::ArrayRef<std::string> parts) {
   return parts.empty() ? "none" : llvm::join(parts, ", ");
+}
+
+std::string numberText(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.10g", value);
+  return text;
 }
 
 std::string parametersText(const LaunchPlan &plan) {
@@ -78,7 +85,7 @@ std::string parametersText(const LaunchPlan &plan) {
     std::vector<std::string> values;
     for (double value : parameter.defaultValues)
       values.push_back(parameter.type == ParameterType::Bool ? value != 0 ? "true" : "false"
-                                                             : llvm::formatv("{0}", value).str());
+                                                             : numberText(value));
     if (!values.empty())
       text += " = " + llvm::join(values, ",");
     parts.push_back(text);
@@ -121,7 +128,7 @@ void printText(const Bundle &bundle, llvm::ArrayRef<Inspected> kernels) {
   llvm::raw_ostream &os = llvm::outs();
   os << bundle.name() << ": " << bundle.fileBytes() << " bytes, " << kernels.size()
      << (kernels.size() == 1 ? " kernel" : " kernels") << ", format " << bundle.formatVersion()
-     << ", interface " << bundle.abiVersion() << '\n';
+     << ", ABI " << bundle.abiVersion() << '\n';
   auto row = [&](llvm::StringRef name, const llvm::Twine &text) {
     os << "  " << llvm::left_justify(name, 14) << text << '\n';
   };
@@ -134,9 +141,9 @@ void printText(const Bundle &bundle, llvm::ArrayRef<Inspected> kernels) {
     row("parameters", parametersText(kernel.plan));
     row("inputs", inputsText(kernel.plan));
     row("results", invarianceText(kernel.metadata.invariance));
-    row("kernels", joined(llvm::to_vector<8>(llvm::map_range(
-                       kernel.plan.kernels,
-                       [](const KernelDescription &each) { return each.symbol; }))));
+    row("kernels",
+        joined(llvm::to_vector<8>(llvm::map_range(
+            kernel.plan.kernels, [](const KernelDescription &each) { return each.symbol; }))));
     for (const Bundle::Section &section : kernel.entry->sections)
       row(sectionKindName(section.kind), llvm::Twine(section.bytes) + " bytes");
   }

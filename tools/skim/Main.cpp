@@ -24,7 +24,8 @@ struct Row {
 };
 
 constexpr Row rows[] = {
-    {"compile", CompileCommand, compile, "compile a pattern: intermediate forms, assembly, object, bundle"},
+    {"compile", CompileCommand, compile,
+     "compile a pattern: intermediate forms, assembly, object, bundle"},
     {"run", RunCommand, runPattern, "run a pattern over Q/K/V and compare it with dense attention"},
     {"show", ShowCommand, show, "draw what a pattern keeps, as SVG or PNG"},
     {"eval", EvalCommand, evaluate,

@@ -45,9 +45,10 @@ struct CommandText {
 CommandText textOf(Command command) {
   switch (command) {
   case CompileCommand:
-    return {"skim compile PATTERN.skim... [options]",
-            "Compiles a pattern for one shape of heads and one target; bundles take several patterns "
-            "and targets."};
+    return {
+        "skim compile PATTERN.skim... [options]",
+        "Compiles a pattern for one shape of heads and one target; bundles take several patterns "
+        "and targets."};
   case RunCommand:
     return {"skim run PATTERN.skim --qkv FILE [options]",
             "Runs a pattern over queries, keys and values, and compares it with dense attention."};

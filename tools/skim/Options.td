@@ -56,7 +56,7 @@ defm dtype : Value<"dtype", "TYPE", "element type of q, k and v: bf16, f16 or f3
 defm page_size : Value<"page-size", "TOKENS", "tokens of a page of the KV cache; 0 is no pages (default: 0)", [CompileCommand]>;
 
 // What to run on.
-defm bundle : Value<"bundle", "FILE", "take the kernel from a bundle instead of compiling the pattern", [RunCommand]>;
+defm bundle : Value<"bundle", "FILE", "take the kernel from a bundle (default: compile the pattern)", [RunCommand]>;
 defm qkv : Value<"qkv", "FILE", "safetensors file with q, k, v, and where the pattern has inputs, these by name", [RunCommand, ShowCommand]>;
 defm inputs : Value<"inputs", "FILE", "safetensors file with inputs of the pattern that --qkv does not hold", [RunCommand, ShowCommand, EvalCommand],
                     [HelpTextVariant<[EvalCommand], "safetensors file with inputs of the patterns">]>;

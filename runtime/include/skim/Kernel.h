@@ -112,7 +112,7 @@ public:
   /// A kernel of a bundle (`skim compile --emit bundle`): the one that `options` ask for, for the
   /// best target that this machine runs. `Environment` where the file cannot be read, `Corrupt`
   /// where it is damaged, foreign or of another format, `Unsupported` where it has no code for this
-  /// machine or was made for another interface of the runtime, `InvalidArgument` where `options`
+  /// machine or was made for another ABI version, `InvalidArgument` where `options`
   /// fit no kernel or several.
   static Expected<Kernel> load(const std::string &path, const LoadOptions &options = {});
   /// The same from memory, which may go afterwards.
