@@ -20,6 +20,7 @@ constexpr int64_t kTokens = 64; // a multiple of the tile
 constexpr int64_t kTile = 16;
 constexpr int64_t kHeads = 2;
 constexpr int64_t kDim = 128;
+constexpr uint16_t kPoison = 0xffff;
 
 LaunchPlan copyPlan(const char *symbol) {
   LaunchPlan plan;
@@ -55,7 +56,7 @@ protected:
     ASSERT_TRUE(kernel) << kernel.status().message();
     const DeviceArray<int32_t> cuSeqlens(std::vector<int32_t>{0, kTokens});
     const DeviceArray<int32_t> kvLens(std::vector<int32_t>{kTokens});
-    const DeviceArray<uint16_t> out(std::vector<uint16_t>(kTokens * kHeads * kDim));
+    const DeviceArray<uint16_t> out(std::vector<uint16_t>(kTokens * kHeads * kDim, kPoison));
     operands.cuSeqlensQ = TensorView::contiguous(cuSeqlens.data(), DType::I32, {2});
     operands.kvLens = TensorView::contiguous(kvLens.data(), DType::I32, {1});
     if (operands.kvLayout == KvLayout::Contiguous)
@@ -117,6 +118,7 @@ TEST_F(TensorMaps, queriesAndKeysOfAnyStridesArriveSwizzled) {
     SCOPED_TRACE(layout.name);
     expectCopies("copy_queries", operands, valueOf);
     expectCopies("copy_keys", operands, valueOf);
+    EXPECT_EQ(memory.read(), values) << "operands are not written";
   }
 }
 
@@ -132,7 +134,7 @@ TEST_F(TensorMaps, whatLiesBeyondTheKeysArrivesAsZeros) {
   operands.k.shape[0] = operands.v.shape[0] = keys;
   const DeviceArray<int32_t> cuSeqlensQ(std::vector<int32_t>{0, keys});
   const DeviceArray<int32_t> kvLens(std::vector<int32_t>{keys});
-  const DeviceArray<uint16_t> out(std::vector<uint16_t>(kTokens * kHeads * kDim, 0xffff));
+  const DeviceArray<uint16_t> out(std::vector<uint16_t>(kTokens * kHeads * kDim, kPoison));
   operands.cuSeqlensQ = TensorView::contiguous(cuSeqlensQ.data(), DType::I32, {2});
   operands.cuSeqlensKv = operands.cuSeqlensQ;
   operands.kvLens = TensorView::contiguous(kvLens.data(), DType::I32, {1});

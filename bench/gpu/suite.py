@@ -1,0 +1,127 @@
+"""Times Skim's GPU kernels beside PyTorch's: suite.py KERNELS LIBRARY [--rows TEXT] [--mode M] [--rounds N] [--json FILE]
+
+KERNELS is the folder that bench/gpu/prepare filled, LIBRARY is libskim_bench_runtime.so. All contestants run in this
+process on the same tensors and the same stream, in shuffled rounds (timing.py says how). Each result is checked: sampled
+rows of ours against attention in f64 over the kept keys, and, where a peer computes the same, against the peer's.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import torch
+
+import kernels
+import rows
+import timing
+
+TOLERANCE = 3e-3  # of sampled rows, relative to the largest value: bf16 operands and output
+
+
+def sampled_error(case, count=24):
+    """Largest |out - reference| / max |reference| over sampled rows of request 0, contiguous keys."""
+    q, out = case.operands["q"], case.operands["out"]
+    length = int(case.operands["cu_seqlens_q"][1])
+    keys = int(case.operands["kv_lens"][0])
+    k, v = (gathered(case, name)[:keys] for name in "kv")
+    generator = torch.Generator().manual_seed(2)
+    worst = 0.0
+    for i in range(count):
+        row = length - 1 if i == 0 else int(torch.randint(length, (1,), generator=generator))
+        head = int(torch.randint(rows.HEADS, (1,), generator=generator))
+        group = head // (rows.HEADS // rows.KV_HEADS)
+        position = keys - length + row
+        kept = case.keep(head, position).nonzero()[:, 0]
+        if kept.numel() == 0:
+            error = float(out[row, head].abs().max())
+        else:
+            scores = k[kept, group].double() @ q[row, head].double() / q.shape[-1] ** 0.5
+            expected = torch.softmax(scores, 0) @ v[kept, group].double()
+            error = float((out[row, head].double() - expected).abs().max() / expected.abs().max())
+        if not error <= worst:  # NaN, too
+            worst = error if error == error else float("inf")
+    return worst
+
+
+def gathered(case, name):
+    """Keys or values of request 0, one token after another."""
+    if case.layout == "contiguous":
+        return case.operands[name]
+    return case.operands[name][case.operands["block_table"][0].long()].flatten(0, 1)
+
+
+def run_row(row, arguments, library):
+    """What came of a row; without its kernel the peers run alone."""
+    torch.manual_seed(0)
+    case = row.case()
+    result = {"row": row.name, "flops": case.flops, "difference": {}}
+    contestants, ours = {}, None
+    if (arguments.kernels / (row.kernel + ".ptx")).exists():
+        ours = kernels.Call(library, arguments.kernels, row.kernel, case.operands, case.shape, case.layout, case.parameters)
+        ours()
+        ours.check()
+        result["error"] = sampled_error(case)
+        contestants["skim"] = ours
+    for name, peer in (row.peers() if arguments.peers else {}).items():
+        try:
+            run, output = peer(case)
+            computed = output()
+            if ours:
+                result["difference"][name] = float((computed.float() - case.operands["out"].float()).abs().max())
+            contestants[name] = run
+        except (RuntimeError, NotImplementedError) as failure:
+            result.setdefault("failed", {})[name] = str(failure).splitlines()[0]
+    result["milliseconds"], result["times"] = timing.interleave(contestants, arguments.mode, arguments.rounds)
+    result["tflops"] = {name: case.flops / ms * 1e-9 for name, ms in result["milliseconds"].items()}
+    if ours:
+        ours.check()
+        ours.close()
+    return result
+
+
+def print_row(result):
+    times = result.get("milliseconds", {})
+    ours = times.get("skim")
+    if ours:
+        wrong = "" if result["error"] <= TOLERANCE else "  WRONG"
+        own = f"{ours:9.3f} ms {result['tflops']['skim']:7.1f} TFLOP/s  error {result['error']:.1e}{wrong}"
+    else:
+        own = f"{'not compiled':>12}"
+    others = [f"{name} {ms:.3f} ms {result['tflops'][name]:.1f} TFLOP/s" + (f" ({ms / ours:.3f}x)" if ours else "")
+              for name, ms in times.items() if name != "skim"]
+    others += [f"{name}: {reason}" for name, reason in result.get("failed", {}).items()]
+    print(f"{result['row']:28} {own}  {', '.join(others)}", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kernels", type=pathlib.Path)
+    parser.add_argument("library", type=pathlib.Path)
+    parser.add_argument("--rows", default="", help="the rows whose names contain this text (default: all)")
+    parser.add_argument("--mode", choices=timing.MODES, default="sustained")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--no-peers", dest="peers", action="store_false", help="time Skim's kernels alone")
+    parser.add_argument("--json", type=pathlib.Path, help="write everything there, each time too")
+    arguments = parser.parse_args()
+    library = kernels.Library(arguments.library.resolve())
+    device = torch.cuda.get_device_properties(0)
+    print(f"{device.name}, torch {torch.__version__}, {arguments.mode}, {arguments.rounds} rounds", flush=True)
+    results = []
+    for row in rows.ROWS:
+        if arguments.rows not in row.name:
+            continue
+        try:
+            results.append(run_row(row, arguments, library))
+        except RuntimeError as failure:
+            results.append({"row": row.name, "failed": {"skim": str(failure).splitlines()[0]}})
+        print_row(results[-1])
+        torch.cuda.empty_cache()
+    if arguments.json:
+        arguments.json.write_text(json.dumps(
+            {"device": device.name, "torch": torch.__version__, "mode": arguments.mode, "rows": results}, indent=2) + "\n")
+    sys.exit(any(not result.get("error", 1) <= TOLERANCE for result in results))
+
+
+if __name__ == "__main__":
+    main()
