@@ -210,7 +210,7 @@ LaunchPlan echoPlan(const Heads &heads, size_t moreParameters) {
                  {"blocks_counts", InputElement::ListCounts, HeadAxis::None, 16, 0}};
   plan.buffers = {
       {"sums", DType::I32, 1, {ShapeSymbol::Requests, ShapeSymbol::QueryHeads, 1, 1}, true}};
-  plan.kernels = {{"echo", HeadAxis::QueryHead, ItemAxis::None, 1, CudaLaunch{.threads = 32}}};
+  plan.kernels = {{.symbol = "echo", .axis = ItemAxis::None, .cuda = CudaLaunch{.threads = 32}}};
   return plan;
 }
 

@@ -28,8 +28,13 @@ LaunchPlan copyPlan(const char *symbol) {
   plan.signature.queryHeads = plan.signature.kvHeads = kHeads;
   plan.signature.headDim = plan.signature.valueDim = kDim;
   plan.signature.operand = plan.signature.output = DType::BF16;
-  plan.kernels = {{symbol, HeadAxis::QueryHead, ItemAxis::Queries, kTile,
-                   CudaLaunch{1, kTile * kDim * 2, 1, true, kTile, kTile}}};
+  plan.kernels = {{.symbol = symbol,
+                   .tileSize = kTile,
+                   .cuda = CudaLaunch{.threads = 1,
+                                      .sharedBytes = kTile * kDim * 2,
+                                      .tensorMaps = true,
+                                      .rowsPerTile = kTile,
+                                      .keysPerTile = kTile}}};
   return plan;
 }
 
