@@ -1,10 +1,12 @@
 #include "passes/ByteMaps.h"
 
+#include "dialect/Skim/TypeRules.h"
 #include "passes/MapAnalysis.h"
 #include "passes/Panels.h"
 #include "passes/PatternSlice.h"
 #include "passes/ProgramBuilder.h"
 #include "passes/StageBuffers.h"
+#include "passes/Stages.h"
 #include "passes/Visits.h"
 
 #include <numeric>
@@ -30,6 +32,41 @@ void replaceByStored(mlir::Operation *set, int64_t slot) {
   set->erase();
 }
 
+/// The blocks of a cover as a set of their own, by a reduction over the pairs: for sets that are
+/// computed for cells of rows that do not divide a block.
+static FailureOr<Value> reduceToBlocks(ir::PatternOp pattern, tile::PlanOp plan, mlir::Location loc,
+                                       mlir::OpOperand &operand, int64_t queryBlock,
+                                       int64_t keyBlock) {
+  for (ir::CoverOp cover : coversWithin(operand.get()))
+    if (failed(storeCover(pattern, plan, cover)))
+      return failure();
+  mlir::OpBuilder builder(operand.getOwner());
+  mlir::AffineExpr query = builder.getAffineDimExpr(0), key = builder.getAffineDimExpr(1);
+  Value set = operand.get();
+  if (!pattern.getNoncausal()) {
+    Value seen = ir::AffineSetOp::create(
+        builder, loc, mlir::IntegerSet::get(2, 0, {query - key}, {false}), mlir::ValueRange());
+    set = ir::AndOp::create(builder, loc, mlir::ValueRange{set, seen});
+  }
+  // A number for each pair that is not negative, though rows may be.
+  Value numbers = ir::PositionOp::create(
+      builder, loc, mlir::AffineMap::get(2, 0, (query + key) % 2), mlir::ValueRange());
+  auto type = llvm::cast<ir::MapType>(numbers.getType());
+  ir::HeadAxis head = axesOf(set).head;
+  Value pairs =
+      ir::WhereOp::create(builder, loc, type.withAxes(type.getAxes().withHead(head)), numbers, set);
+  auto largest = ir::ReduceOp::create(
+      builder, loc, type.withAxes({head, queryBlock, keyBlock, false}), ir::ReduceKind::Max, pairs);
+  Value zero = ir::ConstantOp::create(builder, loc, builder.getIndexAttr(0));
+  ir::RuleViolation why;
+  auto setType = ir::inferCompare(llvm::cast<ir::MapType>(largest.getType()),
+                                  llvm::cast<ir::MapType>(zero.getType()), why);
+  Value blocks = ir::CompareOp::create(builder, loc, *setType, ir::Comparison::Ge, largest, zero);
+  if (failed(storeStage(pattern, plan, largest)))
+    return failure();
+  return blocks;
+}
+
 FailureOr<int64_t> addCoverProgram(ir::PatternOp pattern, tile::PlanOp plan, mlir::Location loc,
                                    llvm::StringRef name, mlir::OpOperand &operand,
                                    int64_t queryBlock, int64_t keyBlock) {
@@ -38,6 +75,12 @@ FailureOr<int64_t> addCoverProgram(ir::PatternOp pattern, tile::PlanOp plan, mli
   if (failed(storeCoversWithin(pattern, plan, loc, operand, shape)))
     return failure();
   Value set = operand.get();
+  if (shape.rows % rowsOfPanels(set) != 0) {
+    FailureOr<Value> blocks = reduceToBlocks(pattern, plan, loc, operand, queryBlock, keyBlock);
+    if (failed(blocks))
+      return failure();
+    set = *blocks;
+  }
   PatternFormula formulas(set, pattern.getNoncausal());
   FailureOr<VisitedSet> visited = visitSet(loc, formulas, set, shape);
   if (failed(visited))

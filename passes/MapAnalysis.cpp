@@ -3,6 +3,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 
+#include <algorithm>
+
 using mlir::Operation;
 using mlir::Value;
 
@@ -88,6 +90,18 @@ bool isPanelSet(Operation *op) {
 }
 
 bool needsPanels(Value value) { return someSource(value, isHeavy); }
+
+int64_t rowsOfPanels(Value value) {
+  int64_t rows = 1;
+  walkSources(value, [&](Operation *op) {
+    ir::Axes axes = axesOf(op->getResult(0));
+    // Fine cells divide each other.
+    if (isFine(axes) && (isHeavy(op) || isPanelSet(op)))
+      rows = std::max(rows, axes.query);
+    return Operands(op->getOperands());
+  });
+  return rows;
+}
 
 bool isCausal(Value map) {
   bool causal = false;

@@ -35,6 +35,10 @@ bool isPanelSet(mlir::Operation *op);
 /// maps.
 bool needsPanels(mlir::Value value);
 
+/// The number of rows whose multiples a tile of rows must have so that what `value` needs can be
+/// computed for it: the rows of the largest cell that is computed row by row.
+int64_t rowsOfPanels(mlir::Value value);
+
 /// Whether, in a causal pattern, a cell is undefined when all its keys lie behind its last row.
 bool isCausal(mlir::Value map);
 

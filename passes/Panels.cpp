@@ -27,6 +27,11 @@ bool joinsHeads(Operation *op) {
          axesOf(op->getOperand(0)).head != axesOf(op->getResult(0)).head;
 }
 
+/// Whether vectors over rows and keys are reduced.
+bool joinsVectorsOfPairs(ir::ReduceOp reduce) {
+  return llvm::cast<ir::MapType>(reduce.getType()).isVec() && axesOf(reduce.getInput()).key != 0;
+}
+
 } // namespace
 
 tile::Reduction reductionOf(ir::ReduceKind kind) {
@@ -81,27 +86,27 @@ LogicalResult PanelBuilder::build(Operation *op) {
     return success();
   if (auto dot = llvm::dyn_cast<ir::DotOp>(op))
     return buildDot(dot);
+  if (auto cast = llvm::dyn_cast<ir::CastOp>(op))
+    return buildCast(cast);
+  // A panel of a vector for each row and key would be large: they are computed where they are
+  // asked for.
+  if (llvm::cast<ir::MapType>(op->getResult(0).getType()).isVec() &&
+      axesOf(op->getResult(0)).key != 0)
+    return success();
   if (auto reduce = llvm::dyn_cast<ir::ReduceOp>(op))
     return buildReduction(reduce);
   if (auto smooth = llvm::dyn_cast<ir::SmoothOp>(op))
     return buildSmooth(smooth);
-  if (auto cast = llvm::dyn_cast<ir::CastOp>(op))
-    return buildCast(cast);
   return tabulate(op->getResult(0));
 }
 
 FailureOr<tile::PanelType> PanelBuilder::panelType(Location loc, const ir::Axes &axes,
                                                    int64_t elements, mlir::Type element) {
-  if (elements != 0 && axes.key != 0)
-    return mlir::emitError(loc, "the cpu target does not compile vectors over both 'q' and 'k'; "
-                                "reduce them, or take a product of vectors over one of both");
-  if (axes.diagonal)
-    return mlir::emitError(loc, "the cpu target does not compile a map over '")
-           << ir::toString(axes) << "' that is computed for each row";
-  if (axes.query != 0 && rows % axes.query != 0)
-    return mlir::emitError(loc, "the cpu target does not compile a map over '")
-           << ir::queryAxisName(axes.query) << "' where rows are taken " << rows
-           << " at a time; choose blocks of queries that divide each other";
+  if (axes.diagonal || (elements != 0 && axes.key != 0) ||
+      (axes.query != 0 && rows % axes.query != 0))
+    return mlir::emitError(loc, "expected a map with cells of ")
+           << rows << " rows or a part of them to compute for each row, but got one over '"
+           << ir::toString(axes) << "'";
   // What has no query axis is the same for all rows: a panel of it has one.
   int64_t positions = axes.query == 0 ? rows : axes.query;
   return tile::PanelType::get(builder.getContext(), rows / positions, positions, axes.key, elements,
@@ -226,6 +231,8 @@ LogicalResult PanelBuilder::buildReduction(ir::ReduceOp reduce) {
   Location loc = reduce.getLoc();
   Value input = reduce.getInput();
   auto mapType = llvm::cast<ir::MapType>(reduce.getType());
+  if (joinsVectorsOfPairs(reduce))
+    return tabulate(reduce);
   int64_t elements = mapType.isVec() ? elementsOf(reduce, plan) : 0;
   mlir::Type element = mapType.isIndex() ? mlir::Type(builder.getF64Type()) : builder.getF32Type();
   FailureOr<tile::PanelType> type = panelType(loc, mapType.getAxes(), elements, element);
@@ -261,8 +268,6 @@ LogicalResult PanelBuilder::buildReduction(ir::ReduceOp reduce) {
 
 LogicalResult PanelBuilder::buildSmooth(ir::SmoothOp smooth) {
   Location loc = smooth.getLoc();
-  if (llvm::cast<ir::MapType>(smooth.getType()).isVec())
-    return smooth.emitError("the cpu target does not compile 'smooth' of vectors");
   if (failed(prepare(smooth.getInput())))
     return failure();
   Value input = emitter.getPanel(smooth.getInput());

@@ -13,8 +13,8 @@ class SkimModulePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
 def RefuseUncompiled : SkimModulePass<"skim-refuse-uncompiled"> {
   let summary = "Report what the CPU target does not compile";
   let description = [{
-    Fails with an error at the first operation of an attended pattern that no target compiles: selections over `q - k` in noncausal
-    patterns. Operations that no clause needs do not count. Runs first; what follows may rely on its absence.
+    Fails with an error at the first operation of an attended pattern that no target compiles: reductions over heads, for each row, of vectors over both rows and
+    keys. Operations that no clause needs do not count. Runs first; what follows may rely on its absence.
   }];
 }
 
@@ -46,6 +46,14 @@ def ExpandMaps : SkimModulePass<"skim-expand-maps"> {
   let summary = "Write softmax as the reductions that it consists of";
   let description = [{
     `softmax(x, over: a)` becomes `exp(x - max(x, over: a)) / sum(exp(x - max(x, over: a)), over: a)`: its rows' maxima and sums are then planned like all reductions.
+  }];
+}
+
+def MergeEqual : SkimModulePass<"skim-merge-equal"> {
+  let summary = "Compute equal values of a pattern once";
+  let description = [{
+    Of operations with equal operands and attributes the first takes the place of all: a score that is written twice, or that comes from two calls of a pattern, is planned once.
+    Runs after `skim-expand-maps`, so that what softmax consists of is merged too. Operations that nothing needs stay.
   }];
 }
 

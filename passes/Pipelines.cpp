@@ -16,6 +16,7 @@ void buildPlanPipeline(mlir::OpPassManager &manager, const std::string &target) 
   manager.addPass(createCreatePlan());
   manager.addPass(createExpandDenseWhen());
   manager.addPass(createExpandMaps());
+  manager.addPass(createMergeEqual());
   manager.addPass(createChooseSchedule({target}));
   manager.addPass(createPlanSelections());
   manager.addPass(createPlanRest());

@@ -149,7 +149,8 @@ private:
     tile::YieldOp::create(builder, loc, mlir::ValueRange{value, exists});
     auto select = tile::SelectOp::create(
         program.builder(), loc, topK ? tile::Selection::TopK : tile::Selection::TopP, amount,
-        axes.query, keyCell, axes.diagonal, scratch, slot, program.item());
+        axes.query, keyCell, axes.diagonal, axes.diagonal && pattern.getNoncausal(), scratch, slot,
+        program.item());
     select.getBody().takeBody(where.region);
     replaceByStored(op, slot);
     return program.scalars().status();

@@ -1,5 +1,6 @@
 #include "dialect/Skim/SkimOps.h"
 #include "dialect/Tile/TileOps.h"
+#include "passes/MapAnalysis.h"
 #include "passes/Passes.h"
 #include "passes/PatternSlice.h"
 
@@ -13,17 +14,14 @@ namespace skim {
 
 namespace {
 
-/// What is not compiled of an operation over distances; empty for one that is. Rows of selections
-/// start at distance 0.
-std::string unservedDistances(mlir::Operation *op, bool noncausal) {
-  ir::Axes axes;
-  if (llvm::isa<ir::TopKOp, ir::TopPOp, ir::InputListOp>(op))
-    axes = llvm::cast<ir::SetType>(op->getResult(0).getType()).getAxes();
-  if (!axes.diagonal)
-    return {};
-  if (noncausal)
-    return "a selection over 'q - k' in a noncausal pattern";
-  return {};
+/// Whether vectors over rows and keys are joined over heads for fine rows: vectors of pairs are
+/// computed where they are asked for, for one head at a time.
+bool joinsHeadsOfPairs(mlir::Operation *op) {
+  auto reduce = llvm::dyn_cast<ir::ReduceOp>(op);
+  if (!reduce || !llvm::cast<ir::MapType>(reduce.getType()).isVec())
+    return false;
+  ir::Axes from = axesOf(reduce.getInput()), to = axesOf(reduce);
+  return from.head != to.head && from.key != 0 && isFine(to);
 }
 
 struct RefuseUncompiledPass : impl::RefuseUncompiledBase<RefuseUncompiledPass> {
@@ -35,9 +33,10 @@ struct RefuseUncompiledPass : impl::RefuseUncompiledBase<RefuseUncompiledPass> {
 
   mlir::LogicalResult check(ir::PatternOp pattern) {
     for (mlir::Operation *op : neededOperations(pattern)) {
-      if (std::string distances = unservedDistances(op, pattern.getNoncausal()); !distances.empty())
-        return op->emitError("the cpu target does not compile ")
-               << distances << "; run the pattern with '--device reference'";
+      if (joinsHeadsOfPairs(op))
+        return op->emitError("the cpu target does not compile vectors over both 'q' and 'k' that "
+                             "are joined over heads for each row; take a product of them first, or "
+                             "run the pattern with '--device reference'");
     }
     return mlir::success();
   }

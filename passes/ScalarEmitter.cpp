@@ -169,6 +169,8 @@ Scalar ScalarEmitter::emitOperation(mlir::Operation *op, Place &place) {
       .Case([&](ir::CastOp cast) { return emitCast(cast, place); })
       .Case([&](ir::DotOp dot) { return emitDot(dot, place); })
       .Case([&](ir::LinearOp linear) { return emitLinear(linear, place); })
+      .Case([&](ir::ReduceOp reduce) { return emitReduction(reduce, place); })
+      .Case([&](ir::SmoothOp smooth) { return emitSmooth(smooth, place); })
       .Case([&](ir::CompareOp compare) { return emitCompare(compare, place); })
       .Case([&](ir::MatchOp match) { return emitMatch(match, place); })
       .Case([&](ir::AsSetOp set) {
@@ -302,7 +304,9 @@ Scalar ScalarEmitter::emitStoredSet(tile::StoredSetOp set, Place &place) {
   auto [query, key] = positionsOf(place, set.getLoc());
   return {tile::LoadCellOp::create(builder, set.getLoc(), builder.getI1Type(), tile::Space::Buffer,
                                    set.getSlot(), headKind(axes.head), axes.query,
-                                   axes.diagonal ? 1 : axes.key, axes.diagonal, query, key, item),
+                                   axes.diagonal ? 1 : axes.key, axes.diagonal,
+                                   axes.diagonal && pattern.getNoncausal(), query, key,
+                                   /*element=*/Value(), item),
           {}};
 }
 

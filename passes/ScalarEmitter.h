@@ -91,6 +91,13 @@ private:
   Scalar emitCast(ir::CastOp cast, Place &place);
   Scalar emitDot(ir::DotOp dot, Place &place);
   Scalar emitLinear(ir::LinearOp linear, Place &place);
+  Scalar emitReduction(ir::ReduceOp reduce, Place &place);
+  Scalar emitSmooth(ir::SmoothOp smooth, Place &place);
+  /// A reduction of what `cell` gives for each of so many rows and keys.
+  Scalar
+  emitOverCells(mlir::Location loc, tile::Reduction kind, mlir::Value rows, mlir::Value keys,
+                Place &place,
+                llvm::function_ref<Scalar(Place &inner, mlir::Value row, mlir::Value key)> cell);
   /// The sum or maximum of `element` over the elements of `vectors`.
   Scalar emitOverElements(tile::Reduction kind, mlir::Value vectors, Place &place,
                           llvm::function_ref<Scalar(Place &)> element);

@@ -119,10 +119,11 @@ int64_t addRowScratch(tile::PlanOp plan, Location loc, tile::PanelType type, til
                     shape.constant(1), columnsOf(shape, type));
 }
 
-int64_t addSums(tile::PlanOp plan, Location loc, const ir::Axes &axes, int64_t elements) {
+int64_t addSums(tile::PlanOp plan, Location loc, const ir::Axes &axes, int64_t rows,
+                int64_t elements) {
   Shape shape(plan.getContext());
   return addScratch(plan, loc, "sums", mlir::Float64Type::get(plan.getContext()),
-                    kPlanes * elements, shape.constant(1), shape.keyLike(axes));
+                    kPlanes * elements, shape.constant(rows), shape.keyLike(axes));
 }
 
 void createContribution(mlir::OpBuilder &builder, Location loc, Value item, const ir::Axes &axes,

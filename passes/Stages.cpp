@@ -2,6 +2,7 @@
 
 #include "passes/MapAnalysis.h"
 #include "passes/Panels.h"
+#include "passes/PatternSlice.h"
 #include "passes/ProgramBuilder.h"
 #include "passes/StageBuffers.h"
 
@@ -10,8 +11,10 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
+#include <vector>
 
 namespace arith = mlir::arith;
+using llvm::SmallVector;
 using mlir::failed;
 using mlir::failure;
 using mlir::FailureOr;
@@ -23,6 +26,9 @@ using mlir::Value;
 
 namespace skim {
 namespace {
+
+/// On a reduction that a program computes already: the slot of its cells.
+constexpr llvm::StringLiteral kReducedAttr = "tile.reduced";
 
 bool isVector(Value value) {
   auto map = llvm::dyn_cast<ir::MapType>(value.getType());
@@ -77,13 +83,17 @@ public:
     return success();
   }
 
+  LogicalResult store(Operation *op);
+
 private:
   /// Vectors that meet have one length, which only the problem and the inputs tell.
   LogicalResult checkVectors(Operation *op);
   /// The keys of a product over fine rows are loaded as they are: what is more is stored.
   LogicalResult storeKeys(ir::DotOp dot);
-  LogicalResult store(Operation *op);
   FailureOr<int64_t> storeReduction(ir::ReduceOp reduce);
+  /// The reductions that one program computes together with `reduce`, which is the first: of the
+  /// same cells, which take panels, into results of the same rows and heads.
+  SmallVector<ir::ReduceOp> sharers(ir::ReduceOp reduce);
   /// Stores a map of `type`, each cell computed at its place. `prepare` computes ahead in the
   /// program, of all keys at once where `wholeRows`; `emit` gives the cell.
   FailureOr<int64_t> storeEach(Location loc, llvm::StringRef name, ir::MapType type,
@@ -98,9 +108,10 @@ private:
     return addCells(plan, loc, name, type.getAxes(), element, std::max<int64_t>(elements, 1),
                     /*zeroed=*/false);
   }
+  /// `rows` are those of the cells that an item writes.
   tile::ReduceCellsOp createReduction(mlir::OpBuilder &builder, Location loc, Value item,
                                       const ir::Axes &axes, int64_t elements, bool causal,
-                                      int64_t slot, tile::ReductionAttr kind);
+                                      int64_t slot, tile::ReductionAttr kind, int64_t rows = 1);
 
   ir::PatternOp pattern;
   tile::PlanOp plan;
@@ -135,11 +146,12 @@ LogicalResult StagePlanner::storeKeys(ir::DotOp dot) {
 tile::ReduceCellsOp StagePlanner::createReduction(mlir::OpBuilder &builder, Location loc,
                                                   Value item, const ir::Axes &axes,
                                                   int64_t elements, bool causal, int64_t slot,
-                                                  tile::ReductionAttr kind) {
+                                                  tile::ReductionAttr kind, int64_t rows) {
   auto unit = [&](bool holds) { return holds ? builder.getUnitAttr() : mlir::UnitAttr(); };
   mlir::IntegerAttr sums;
   if (kind)
-    sums = builder.getI64IntegerAttr(addSums(plan, loc, axes, std::max<int64_t>(elements, 1)));
+    sums =
+        builder.getI64IntegerAttr(addSums(plan, loc, axes, rows, std::max<int64_t>(elements, 1)));
   auto reduce = tile::ReduceCellsOp::create(
       builder, loc, kind, item, unit(causal && !pattern.getNoncausal()),
       unit(pattern.getNoncausal()), builder.getI64IntegerAttr(slot),
@@ -212,40 +224,75 @@ StagePlanner::storeEach(Location loc, llvm::StringRef name, ir::MapType type, in
   return slot;
 }
 
+SmallVector<ir::ReduceOp> StagePlanner::sharers(ir::ReduceOp reduce) {
+  SmallVector<ir::ReduceOp> list = {reduce};
+  ir::Axes from = axesOf(reduce.getInput()), to = axesOf(reduce);
+  if (from.query == 0 || !needsPanels(reduce.getInput()))
+    return list;
+  for (Operation *op : neededOperations(pattern)) {
+    auto other = llvm::dyn_cast<ir::ReduceOp>(op);
+    if (!other || other == reduce || other.getInput() != reduce.getInput())
+      continue;
+    ir::Axes axes = axesOf(other);
+    if (axes.head == to.head && axes.query == to.query && !isFine(axes))
+      list.push_back(other);
+  }
+  return list;
+}
+
 FailureOr<int64_t> StagePlanner::storeReduction(ir::ReduceOp reduce) {
+  if (auto planned = reduce->getAttrOfType<mlir::IntegerAttr>(kReducedAttr))
+    return planned.getInt();
   Location loc = reduce.getLoc();
   Value source = reduce.getInput();
   auto type = llvm::cast<ir::MapType>(reduce.getType());
   ir::Axes to = type.getAxes(), from = axesOf(source);
   int64_t elements = type.isVec() ? elementsOf(source, plan) : 0;
-  int64_t slot = addResult(loc, "reduced", type, elements);
-  int64_t rows = rowsAtOnce(to.query, std::max<int64_t>(from.query, 1));
+  // Where cells are computed for rows that do not divide those of a result, an item has several.
+  int64_t rowsOfCells = std::max(std::max<int64_t>(from.query, 1), rowsOfPanels(source));
+  int64_t itemRows = to.query ? std::lcm(to.query, rowsOfPanels(source)) : 0;
+  int64_t rows = rowsAtOnce(itemRows, rowsOfCells);
   bool joinsHeads = from.head != to.head;
-  bool joinsRows = from.query != 0 && (to.query == 0 || to.query > rows);
+  bool joinsRows = from.query != 0 && (to.query == 0 || itemRows > rows);
   bool alongKeys = to.query == 0 && from.query == 0 && to.key != 0;
   tile::ItemAxis axis = to.query    ? tile::ItemAxis::Queries
                         : alongKeys ? tile::ItemAxis::Keys
                                     : tile::ItemAxis::None;
+  SmallVector<ir::ReduceOp> reductions = sharers(reduce);
+  SmallVector<int64_t> slots;
+  mlir::Builder attributes(plan.getContext());
+  for (ir::ReduceOp shared : reductions) {
+    auto result = llvm::cast<ir::MapType>(shared.getType());
+    slots.push_back(addResult(shared.getLoc(), "reduced", result, elements));
+    shared->setAttr(kReducedAttr, attributes.getI64IntegerAttr(slots.back()));
+  }
   ProgramBuilder program(pattern, plan, loc,
                          {"reduced",
-                          {to.query ? to.query : rows, alongKeys ? keyTile(to.key) : 1},
+                          {to.query ? itemRows : rows, alongKeys ? keyTile(to.key) : 1},
                           headKind(to.head),
                           axis});
   mlir::OpBuilder &builder = program.builder();
-  auto kind = tile::ReductionAttr::get(builder.getContext(), reductionOf(reduce.getKind()));
+  auto create = [&](mlir::OpBuilder &at, unsigned number) {
+    ir::ReduceOp shared = reductions[number];
+    auto kind = tile::ReductionAttr::get(at.getContext(), reductionOf(shared.getKind()));
+    int64_t resultRows = to.query ? itemRows / to.query : 1;
+    return createReduction(at, shared.getLoc(), program.item(), axesOf(shared), elements,
+                           isCausal(source), slots[number], kind, resultRows);
+  };
   if (!joinsHeads && !joinsRows) {
-    PanelBuilder panels(pattern, plan, program.item(), to.query, builder, program.scalars());
-    mlir::Region region;
+    PanelBuilder panels(pattern, plan, program.item(), itemRows, builder, program.scalars());
     if (failed(panels.prepare(source)))
       return failure();
-    panels.writeContribution(source, region, elements, /*elementColumns=*/false);
-    tile::ReduceCellsOp op =
-        createReduction(builder, loc, program.item(), to, elements, isCausal(source), slot, kind);
-    mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(&op.getBody().front());
-    createContribution(inside, loc, program.item(), from, elements, region);
+    for (unsigned number = 0; number != reductions.size(); ++number) {
+      mlir::Region region;
+      panels.writeContribution(source, region, elements, /*elementColumns=*/false);
+      tile::ReduceCellsOp op = create(builder, number);
+      mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(&op.getBody().front());
+      createContribution(inside, loc, program.item(), from, elements, region);
+    }
     if (failed(program.scalars().status()))
       return failure();
-    return slot;
+    return slots.front();
   }
 
   // Rows that a `last` leaves undefined are not looked at.
@@ -256,11 +303,14 @@ FailureOr<int64_t> StagePlanner::storeReduction(ir::ReduceOp reduce) {
                                            tile::UniformKind::KvLen, program.item());
     first = arith::SubIOp::create(builder, loc, length, program.scalars().uniform(count).value);
   }
-  tile::ReduceCellsOp op =
-      createReduction(builder, loc, program.item(), to, elements, isCausal(source), slot, kind);
-  mlir::Block *block = &op.getBody().front();
+  // Each reduction stands in the one before; the loops are in the last.
+  mlir::OpBuilder inside = builder;
+  mlir::Block *block = nullptr;
+  for (unsigned number = 0; number != reductions.size(); ++number) {
+    block = &create(number == 0 ? builder : inside, number).getBody().front();
+    inside.setInsertionPointToEnd(block);
+  }
   Value item = program.item();
-  mlir::OpBuilder inside = mlir::OpBuilder::atBlockEnd(block);
   if (joinsHeads) {
     block = &createHeadLoop(inside, loc, item, from.head, to.head);
     item = block->getArgument(0);
@@ -271,14 +321,19 @@ FailureOr<int64_t> StagePlanner::storeReduction(ir::ReduceOp reduce) {
     item = block->getArgument(0);
   }
   InnerItem inner(pattern, plan, *block);
-  PanelBuilder panels(pattern, plan, item, joinsRows ? rows : to.query, inner.builder,
+  PanelBuilder panels(pattern, plan, item, joinsRows ? rows : itemRows, inner.builder,
                       inner.emitter);
   if (failed(panels.prepare(source)))
     return failure();
-  panels.contribute(source, from, elements);
+  // What the emitter writes for one contribution stands before all of them.
+  std::vector<mlir::Region> regions(reductions.size());
+  for (mlir::Region &region : regions)
+    panels.writeContribution(source, region, elements, /*elementColumns=*/false);
+  for (mlir::Region &region : regions)
+    createContribution(inner.builder, loc, item, from, elements, region);
   if (failed(program.scalars().status()) || failed(inner.emitter.status()))
     return failure();
-  return slot;
+  return slots.front();
 }
 
 LogicalResult StagePlanner::store(Operation *op) {
@@ -293,7 +348,7 @@ LogicalResult StagePlanner::store(Operation *op) {
   FailureOr<int64_t> slot;
   if (auto reduce = llvm::dyn_cast<ir::ReduceOp>(op)) {
     slot = storeReduction(reduce);
-  } else if (auto smooth = llvm::dyn_cast<ir::SmoothOp>(op)) {
+  } else if (auto smooth = llvm::dyn_cast<ir::SmoothOp>(op); smooth && !type.isVec()) {
     slot = storeEach(
         loc, stageName(op), type, elements, causal, /*wholeRows=*/true,
         [&](PanelBuilder &panels) { return panels.buildSmooth(smooth); }, emit);
@@ -340,6 +395,10 @@ LogicalResult StagePlanner::store(Operation *op) {
 }
 
 } // namespace
+
+LogicalResult storeStage(ir::PatternOp pattern, tile::PlanOp plan, Operation *op) {
+  return StagePlanner(pattern, plan).store(op);
+}
 
 LogicalResult planStage(ir::PatternOp pattern, tile::PlanOp plan, Operation *op) {
   return StagePlanner(pattern, plan).run(op);

@@ -12,6 +12,9 @@ namespace skim {
 /// what is computed where it is used. Fails with a diagnostic.
 mlir::LogicalResult planStage(ir::PatternOp pattern, tile::PlanOp plan, mlir::Operation *op);
 
+/// As `planStage`, but stores `op` also where it would be computed row by row.
+mlir::LogicalResult storeStage(ir::PatternOp pattern, tile::PlanOp plan, mlir::Operation *op);
+
 } // namespace skim
 
 #endif // SKIM_PASSES_STAGES_H

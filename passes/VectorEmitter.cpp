@@ -199,7 +199,9 @@ Scalar ScalarEmitter::emitMagnitude(ir::CastOp cast, Place &place) {
   if (Value known = magnitudes.lookup(cast)) {
     if (llvm::isa<tile::PanelType>(known.getType())) {
       auto [query, key] = positionsOf(place, cast.getLoc());
-      Value column = arith::ConstantIndexOp::create(place.builder, cast.getLoc(), 0);
+      Value column = key;
+      if (llvm::cast<tile::PanelType>(known.getType()).getKey() == 0)
+        column = arith::ConstantIndexOp::create(place.builder, cast.getLoc(), 0);
       return {tile::PanelValueOp::create(place.builder, cast.getLoc(), place.builder.getF32Type(),
                                          known, query, column),
               {}};

@@ -75,7 +75,7 @@ static void raiseStatus(Code &code, tile::ItemRecordOp item, tile::RaiseStatusOp
 LogicalResult skim::cpu::evaluateItemScalars(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!isa<tile::LoadCellOp, tile::ContainsOp, tile::LiteralValueOp, tile::LoadElementOp,
-             tile::PanelValueOp, tile::ReduceElementsOp>(op))
+             tile::PanelValueOp, tile::ReduceElementsOp, tile::ReducePositionsOp>(op))
       continue;
     // What a part of the item reads is known once that part is.
     if (llvm::any_of(op.getOperands(), [](Value operand) {

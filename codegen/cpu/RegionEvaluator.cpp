@@ -1,5 +1,6 @@
 #include "codegen/cpu/RegionEvaluator.h"
 
+#include "codegen/cpu/Accumulator.h"
 #include "codegen/cpu/CellAccess.h"
 #include "codegen/cpu/ElementAccess.h"
 #include "codegen/cpu/Items.h"
@@ -68,6 +69,8 @@ FailureOr<Value> RegionEvaluator::evaluate(Operation &op) {
     return loadElement(load);
   if (auto reduce = dyn_cast<tile::ReduceElementsOp>(op))
     return reduceElements(reduce);
+  if (auto reduce = dyn_cast<tile::ReducePositionsOp>(op))
+    return reducePositions(reduce);
   return elementwise(op);
 }
 
@@ -154,6 +157,28 @@ FailureOr<Value> RegionEvaluator::reduceElements(tile::ReduceElementsOp op) {
   Type f32 = code.getF32Type();
   Type type = lanes > 1 ? Type(code.vectorType(lanes, f32)) : f32;
   return Value(arith::TruncFOp::create(code, type, reduced[0]));
+}
+
+FailureOr<Value> RegionEvaluator::reducePositions(tile::ReducePositionsOp op) {
+  Value rowCount = lookup(op.getRows()), keyCount = lookup(op.getKeys());
+  if (isa<VectorType>(rowCount.getType()) || isa<VectorType>(keyCount.getType()))
+    return op.emitOpError() << "expected numbers of rows and keys that are the same for all lanes";
+  Accumulator accumulator(code, op.getKind(), code.getF32Type());
+  LogicalResult evaluated = success();
+  Value zero = code.index(0);
+  Code::Values reduced =
+      code.loop(zero, rowCount, 1, accumulator.identity(lanes), [&](Value i, ValueRange outer) {
+        return code.loop(zero, keyCount, 1, outer, [&](Value j, ValueRange carried) {
+          Code::Values values;
+          evaluated = evaluate(op.getBody(), {i, j}, values);
+          if (failed(evaluated))
+            return Code::Values(carried);
+          return accumulator.combine(carried, lanes > 1 ? toLanes(values.front()) : values.front());
+        });
+      });
+  if (failed(evaluated))
+    return failure();
+  return accumulator.finish(reduced);
 }
 
 FailureOr<Value> RegionEvaluator::elementwise(Operation &op) {

@@ -62,6 +62,7 @@ private:
   llvm::FailureOr<mlir::Value> panelValue(tile::PanelValueOp op);
   llvm::FailureOr<mlir::Value> loadElement(tile::LoadElementOp op);
   llvm::FailureOr<mlir::Value> reduceElements(tile::ReduceElementsOp op);
+  llvm::FailureOr<mlir::Value> reducePositions(tile::ReducePositionsOp op);
   llvm::FailureOr<mlir::Value> elementwise(mlir::Operation &op);
 
   Code &code;

@@ -51,7 +51,8 @@ private:
   void rememberUncounted(mlir::Operation *op);
   void add(const Cost &cost, double times) { result.cost += cost * times; }
   Cost region(mlir::Region &body, llvm::ArrayRef<Extent> extents) {
-    return regionCost(body, extents, plan);
+    return regionCost(body, extents, plan,
+                      [&](mlir::Value value) { return values.integer(value); });
   }
   /// Of a causal pattern the keys before the last row of the item, else all of them.
   Range seenKeys(const Item &item, bool causal) {

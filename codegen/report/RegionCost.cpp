@@ -13,7 +13,9 @@ namespace {
 
 class RegionCounter {
 public:
-  RegionCounter(tile::PlanOp plan) : plan(plan) {}
+  using Integer = llvm::function_ref<std::optional<int64_t>(Value)>;
+
+  RegionCounter(tile::PlanOp plan, Integer integer) : plan(plan), integer(integer) {}
 
   void count(mlir::Region &region, llvm::ArrayRef<Extent> extents, double times);
 
@@ -28,6 +30,7 @@ private:
   void countLoad(tile::LoadCellOp load);
 
   tile::PlanOp plan;
+  Integer integer;
   llvm::DenseMap<Value, Extent> arguments;
 };
 
@@ -112,11 +115,16 @@ void RegionCounter::count(mlir::Region &region, llvm::ArrayRef<Extent> extents, 
           if (reduce.getKind() == tile::Reduction::Sum)
             cost.flops += 2.0 * times * double(elements);
           count(reduce.getBody(), {Extent{{0, elements}, 1}}, times);
+        })
+        .Case([&](tile::ReducePositionsOp reduce) {
+          auto numberOf = [&](Value count) { return Extent{{0, integer(count).value_or(1)}, 1}; };
+          count(reduce.getBody(), {numberOf(reduce.getRows()), numberOf(reduce.getKeys())}, times);
         });
 }
 
-Cost regionCost(mlir::Region &region, llvm::ArrayRef<Extent> extents, tile::PlanOp plan) {
-  RegionCounter counter(plan);
+Cost regionCost(mlir::Region &region, llvm::ArrayRef<Extent> extents, tile::PlanOp plan,
+                llvm::function_ref<std::optional<int64_t>(Value)> integer) {
+  RegionCounter counter(plan, integer);
   counter.count(region, extents, 1);
   return counter.cost;
 }

@@ -5,6 +5,7 @@
 #include "codegen/report/ItemValues.h"
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace skim::report {
 
@@ -18,8 +19,10 @@ struct Extent {
 };
 
 /// Counts a region evaluated once for each combination of its arguments, which run over `extents`.
-/// Exponentials and products count each time; of what it loads each cell counts once.
-Cost regionCost(mlir::Region &region, llvm::ArrayRef<Extent> extents, tile::PlanOp plan);
+/// Exponentials and products count each time; of what it loads each cell counts once. `integer`
+/// tells the integers that are known.
+Cost regionCost(mlir::Region &region, llvm::ArrayRef<Extent> extents, tile::PlanOp plan,
+                llvm::function_ref<std::optional<int64_t>(mlir::Value)> integer);
 
 } // namespace skim::report
 

@@ -217,13 +217,15 @@ def Tile_ReduceCellsOp : Tile_Op<"reduce_cells", [SingleBlock, NoTerminator]> {
     As `tile.reduce_panel`, into the cells of (A, B) positions of a buffer that belong to the item: those of its head and, along queries, of its tile (which has A
     rows, or a multiple), along keys of its tile of keys (a multiple of B); an item without an axis has all cells along it. With `diagonal` the last index is the distance q - k, counted from
     `1 - kv_len + base` with `noncausal` and from 0 without. With `elements` a cell is a vector of that many, and so is each contribution.
-    The body may hold `tile.for_each_head` and, in it, `tile.for_each_row_tile`; operations that make panels may stand beside the `tile.contribute`. Every existing cell of the item is written: NaN
+    The body may hold `tile.for_each_head` and, in it, `tile.for_each_row_tile`; operations that make panels may stand beside the `tile.contribute`.
+    Reductions that share these loops and panels stand in one another: the body then starts with a further `tile.reduce_cells`, and the innermost place holds a `tile.contribute` for
+    each, that of the outermost first. Every existing cell of the item is written: NaN
     where nothing contributes. `accumulators` is a scratch buffer of three f64 for each element of one row of results, which is all that an item with a `kind` has along queries; not needed without.
     Buffers of index maps hold f64, all others f32.
 
     Constraints:
 
-    - reduce_cells_c1: the body holds one `tile.contribute`, in its innermost place.
+    - reduce_cells_c1: the body holds one `tile.contribute` in its innermost place, and one more for each reduction that shares it.
     - reduce_cells_c2: the cells of the contribution refine those of the result; without `kind` they are equal.
     - reduce_cells_c3: `diagonal` needs result cells (0, 1) or (A, 1) and contributions at (1, 1), or contributions over distances; these may also be joined in a result without key axis.
     - reduce_cells_c4: there are `accumulators` with a `kind`.
@@ -246,6 +248,10 @@ def Tile_ReduceCellsOp : Tile_Op<"reduce_cells", [SingleBlock, NoTerminator]> {
                        Tile_HeadKind:$head, Tile_I64<0>:$query_cell, Tile_I64<0>:$key_cell, UnitAttr:$diagonal,
                        OptionalAttr<Tile_I64<1>>:$elements, OptionalAttr<Tile_Slot>:$accumulators);
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// The contribution in the innermost place that goes to this reduction; null while there is none.
+    ContributeOp getContribution();
+  }];
   let assemblyFormat = [{
     ($kind^)? `of` $item (`causal` $causal^)? (`noncausal` $noncausal^)? `to` `buffer` $slot `(` `head` `=` $head `)` `cells` `(` $query_cell `,` $key_cell `)`
     (`diagonal` $diagonal^)? (`elements` $elements^)? (`accumulators` $accumulators^)? $body attr-dict
@@ -344,6 +350,36 @@ def Tile_ReduceElementsOp : Tile_Op<"reduce_elements", [Pure, SingleBlock]> {
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$kind $elements $body attr-dict `:` type($value)";
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Tile_ReducePositionsOp : Tile_Op<"reduce_positions", [Pure, SingleBlock]> {
+  let summary = "reduction over a number of rows and of keys, at one position";
+  let description = [{
+    Reduces what the region yields for i from 0 to `rows` - 1 and, for each, j from 0 to `keys` - 1, as `tile.reduce_panel` does: sums in f64, in ascending order,
+    rounded once; a NaN contributes nothing, and where nothing contributes the result is NaN. Both numbers are the same wherever the region around is evaluated.
+    Stands in scalar regions, and its region is one.
+
+    Constraints:
+
+    - reduce_positions_c1: the region takes two `index` and yields an `f32`.
+    - reduce_positions_c2: the region holds scalar operations only.
+
+    Example:
+
+    ```mlir
+    %s = tile.reduce_positions mean rows %one keys %n {
+    ^bb0(%i: index, %j: index):
+      %key = arith.addi %first, %j : index
+      %x = tile.load_element keys of %item at (%key, %e) : f32
+      tile.yield %x : f32
+    } : f32
+    ```
+  }];
+  let arguments = (ins Tile_Reduction:$kind, Index:$rows, Index:$keys);
+  let results = (outs F32:$value);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$kind `rows` $rows `keys` $keys $body attr-dict `:` type($value)";
   let hasRegionVerifier = 1;
 }
 

@@ -4,35 +4,62 @@
 using namespace mlir;
 using namespace skim::tile;
 
-/// The one contribution in the innermost place of a reduction's body, or null with an error.
-static ContributeOp findContribution(Operation *op, Region &body, bool overRowTiles) {
+/// The `number` contributions in the innermost place of a reduction's body. Only reductions into
+/// cells share their body, and run over row tiles.
+static FailureOr<SmallVector<ContributeOp>> findContributions(Operation *op, Region &body,
+                                                              size_t number) {
+  bool cells = isa<ReduceCellsOp>(op);
   Block *block = &body.front();
   bool heads = false, tiles = false;
   while (true) {
-    ContributeOp contribution;
+    SmallVector<ContributeOp> contributions;
     Block *inner = nullptr;
+    bool shares = cells && !heads && !tiles && isa<ReduceCellsOp>(block->getParentOp());
     for (Operation &inside : *block) {
       bool isHeads = isa<ForEachHeadOp>(inside), isTiles = isa<ForEachRowTileOp>(inside);
-      if (!isHeads && !isTiles && !isa<ContributeOp>(inside))
+      bool isShared = isa<ReduceCellsOp>(inside);
+      auto contribution = dyn_cast<ContributeOp>(inside);
+      if (!isHeads && !isTiles && !isShared && !contribution)
         continue;
-      if (contribution || inner || (isHeads && (heads || tiles)) ||
-          (isTiles && (tiles || !overRowTiles))) {
-        inside.emitOpError() << "cannot stand here in a '" << op->getName() << "'";
-        return {};
-      }
-      contribution = dyn_cast<ContributeOp>(inside);
-      if (!contribution)
+      if (inner || (!contribution && !contributions.empty()) || contributions.size() == number ||
+          (isHeads && (heads || tiles)) || (isTiles && (tiles || !cells)) || (isShared && !shares))
+        return inside.emitOpError() << "cannot stand here in a '" << op->getName() << "'";
+      if (contribution)
+        contributions.push_back(contribution);
+      else
         inner = &inside.getRegion(0).front();
       heads |= isHeads;
       tiles |= isTiles;
     }
-    if (!inner) {
-      if (!contribution)
-        op->emitOpError() << "expected one 'tile.contribute' in its body";
-      return contribution;
-    }
+    if (!inner && contributions.size() == number)
+      return contributions;
+    if (!inner && number == 1)
+      return op->emitOpError() << "expected one 'tile.contribute' in its body";
+    if (!inner)
+      return op->emitOpError() << "expected " << number << " 'tile.contribute' in the innermost "
+                               << "place of its body but got " << contributions.size();
     block = inner;
   }
+}
+
+/// How many reductions into cells share the body of `op`, and how many of them stand around it.
+static std::pair<size_t, size_t> sharedReductions(ReduceCellsOp op) {
+  size_t around = 0, within = 0;
+  for (auto outer = dyn_cast<ReduceCellsOp>(op->getParentOp()); outer;
+       outer = dyn_cast<ReduceCellsOp>(outer->getParentOp()))
+    ++around;
+  op.getBody().walk([&](ReduceCellsOp) { ++within; });
+  return {around + within + 1, around};
+}
+
+ContributeOp ReduceCellsOp::getContribution() {
+  SmallVector<ContributeOp> contributions;
+  getBody().walk([&](ContributeOp contribution) {
+    if (!contribution->getParentOfType<ReducePanelOp>())
+      contributions.push_back(contribution);
+  });
+  size_t number = sharedReductions(*this).second;
+  return number < contributions.size() ? contributions[number] : ContributeOp();
 }
 
 /// Whether cells of `cell` positions make up cells of `coarse` positions.
@@ -77,9 +104,10 @@ LogicalResult ReducePanelOp::verifyRegions() {
   if (!(*this)->getParentOfType<ProgramOp>())
     return success();
   // reduce_panel_c1
-  ContributeOp contribution = findContribution(*this, getBody(), /*overRowTiles=*/false);
-  if (!contribution)
+  FailureOr<SmallVector<ContributeOp>> contributions = findContributions(*this, getBody(), 1);
+  if (failed(contributions))
     return failure();
+  ContributeOp contribution = contributions->front();
   // reduce_panel_c2
   bool copies = !getKind();
   if (copies && contribution->getParentOp() != *this)
@@ -123,9 +151,12 @@ LogicalResult ReduceCellsOp::verifyRegions() {
   if (!(*this)->getParentOfType<ProgramOp>())
     return success();
   // reduce_cells_c1
-  ContributeOp contribution = findContribution(*this, getBody(), /*overRowTiles=*/true);
-  if (!contribution)
+  auto [reductions, number] = sharedReductions(*this);
+  FailureOr<SmallVector<ContributeOp>> contributions =
+      findContributions(*this, getBody(), reductions);
+  if (failed(contributions))
     return failure();
+  ContributeOp contribution = (*contributions)[number];
   // reduce_cells_c2
   bool copies = !getKind();
   auto queryCell = static_cast<int64_t>(getQueryCell()),
@@ -180,4 +211,10 @@ LogicalResult ReduceElementsOp::verifyRegions() {
   // reduce_elements_c1, reduce_elements_c2
   return verifyScalarRegion(getBody(), IndexType::get(getContext()),
                             Float32Type::get(getContext()));
+}
+
+LogicalResult ReducePositionsOp::verifyRegions() {
+  // reduce_positions_c1, reduce_positions_c2
+  Type index = IndexType::get(getContext());
+  return verifyScalarRegion(getBody(), {index, index}, Float32Type::get(getContext()));
 }

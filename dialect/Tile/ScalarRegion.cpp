@@ -13,7 +13,7 @@ static bool isScalarType(Type type) {
 
 bool skim::tile::isScalarOperation(Operation &op) {
   if (isa<UniformOp, ParameterOp, SoftmaxScaleOp, LoadCellOp, LoadElementOp, ContainsOp,
-          LiteralValueOp, PanelValueOp, ReduceElementsOp>(op))
+          LiteralValueOp, PanelValueOp, ReduceElementsOp, ReducePositionsOp>(op))
     return true;
   StringRef dialect = op.getName().getDialectNamespace();
   return (dialect == "arith" || dialect == "math") && op.getNumRegions() == 0 &&

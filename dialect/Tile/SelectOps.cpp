@@ -63,6 +63,8 @@ LogicalResult SelectOp::verify() {
   if (getDiagonal() && getKeyCell() != 1)
     return emitOpError() << "expected cells of one distance with 'diagonal' but got ("
                          << getQueryCell() << ", " << getKeyCell() << ")";
+  if (getNoncausal() && !getDiagonal())
+    return emitOpError() << "expected 'noncausal' with 'diagonal' alone";
   // select_c4
   return requireRowOfCells(*this, getQueryCell());
 }

@@ -69,7 +69,7 @@ def Tile_ScatterListOp : Tile_Op<"scatter_list"> {
 def Tile_SelectOp : Tile_Op<"select", [SingleBlock]> {
   let summary = "select cells of a row of scores";
   let description = [{
-    The row has `ceil(kv_len / B)` cells (with `diagonal`, kv_len distances). The region yields the score of the cell and
+    The row has `ceil(kv_len / B)` cells (with `diagonal`, the distances 0 to kv_len - 1; with `noncausal` too, 1 - q_len to kv_len - 1). The region yields the score of the cell and
     whether it exists; it is given the item's first existing row (base, for items without a query axis) and the cell's first
     key (with `diagonal`, the distance). A cell that does not exist or whose score is NaN is never selected.
     `map[request, h, query cell, cell]` becomes 1 where selected and 0 elsewhere, h being the item's head.
@@ -84,7 +84,7 @@ def Tile_SelectOp : Tile_Op<"select", [SingleBlock]> {
 
     - select_c1: the region takes two `index` and yields an `f32` and an `i1`.
     - select_c2: the region holds scalar operations only.
-    - select_c3: `diagonal` needs cells of one key: the distance.
+    - select_c3: `diagonal` needs cells of one key: the distance; `noncausal` needs `diagonal`.
     - select_c4: the items run along queries with `rows` = A, or along nothing when A is 0.
 
     Example:
@@ -100,10 +100,10 @@ def Tile_SelectOp : Tile_Op<"select", [SingleBlock]> {
   }];
   let arguments = (ins
     Tile_Selection:$kind, F64:$amount, Tile_I64<0>:$query_cell, Tile_I64<1>:$key_cell,
-    UnitAttr:$diagonal, Tile_Slot:$scratch, Tile_Slot:$map, Tile_Item:$item);
+    UnitAttr:$diagonal, UnitAttr:$noncausal, Tile_Slot:$scratch, Tile_Slot:$map, Tile_Item:$item);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $kind $amount `cells` `(` $query_cell `,` $key_cell `)` (`diagonal` $diagonal^)? `scratch` $scratch
+    $kind $amount `cells` `(` $query_cell `,` $key_cell `)` (`diagonal` $diagonal^)? (`noncausal` $noncausal^)? `scratch` $scratch
     `to` `buffer` $map `of` $item `where` $body attr-dict
   }];
   let hasVerifier = 1;

@@ -102,6 +102,8 @@ private:
   std::string scoreSet();
   Map score();
   Map product();
+  Map productOfPairs(const Map &query, const Map &key);
+  bool hasFewPairs() const;
   Map transform(Map map);
   Map reduceScore(Map map);
   std::string axisOf(const Map &map) const;

@@ -18,6 +18,8 @@ PatternWriter::Map PatternWriter::product() {
     std::string let = letOf(key.text);
     return {"dot(" + let + ", " + let + ")", key.axes};
   }
+  if (random.chance(0.05) && hasFewPairs() && query.axes.query == 1 && key.axes.key == 1)
+    return productOfPairs(query, key);
   if (random.chance(0.15)) {
     int64_t out = random.pick<int64_t>({8, 16});
     query = project(query, out);
@@ -36,6 +38,52 @@ PatternWriter::Map PatternWriter::product() {
   if (random.chance(0.15))
     options += ", visible: any";
   map.text = join({"dot(", query.text, ", ", key.text, options, ")"});
+  return map;
+}
+
+/// Whether a vector for each row and key takes no longer than a test should.
+bool PatternWriter::hasFewPairs() const {
+  const reference::Problem &problem = draw.result.problem;
+  int64_t pairs = 0;
+  for (size_t i = 0; i != problem.kvLens.size(); ++i)
+    pairs += (problem.cuSeqlensQ[i + 1] - problem.cuSeqlensQ[i]) * problem.kvLens[i];
+  return pairs * problem.q.heads * problem.q.dim < 20'000'000;
+}
+
+/// Products of vectors that each pair has, joined along keys or not.
+PatternWriter::Map PatternWriter::productOfPairs(const Map &query, const Map &key) {
+  std::string factor = letOf(key.text);
+  std::string pairs =
+      join({"(", query.text, random.pick<std::string>({" - ", " * ", " + "}), factor, ")"});
+  Map map{"", {std::max(query.axes.head, key.axes.head), 1, 1, false}};
+  switch (random.between(0, 4)) {
+  case 0: { // A distance between them.
+    std::string let = letOf(pairs);
+    map.text = join({"dot(", let, ", ", let, ")"});
+    return map;
+  }
+  case 1:
+    pairs = join({"smooth(", pairs, ", 3)"});
+    break;
+  case 2:
+    pairs = castVectors(pairs);
+    break;
+  case 3: {
+    map.axes.query = random.pick<int64_t>({1, 2, 4});
+    map.axes.key = random.pick<int64_t>({2, 16});
+    std::string kind = random.pick<std::string>({"sum(", "max(", "mean("});
+    std::string into = keyAxis(map.axes.key);
+    if (map.axes.query > 1)
+      into = join({"(", queryAxis(map.axes.query), ", ", into, ")"});
+    pairs = join({kind, pairs, ", into: ", into, ")"});
+    factor = join({"mean(", factor, ", into: ", keyAxis(map.axes.key), ")"});
+    break;
+  }
+  default:
+    pairs = join({random.pick<std::string>({"mean(", "min("}), pairs, ", over: k)"});
+    break;
+  }
+  map.text = join({"dot(", pairs, ", ", factor, ")"});
   return map;
 }
 
@@ -119,9 +167,9 @@ PatternWriter::Map PatternWriter::reduceScore(Map map) {
   auto add = [](std::string &list, const std::string &axis) {
     list += (list.empty() ? "" : ", ") + axis;
   };
-  if (axes.query == 1 && axes.key == 1 && random.chance(0.3)) {
+  if (axes.query == 1 && axes.key == 1 && random.chance(0.35)) {
     // Diagonals, of all rows or of blocks of them.
-    axes.query = random.chance(0.2) ? std::max<int64_t>(block(), 16) : 0;
+    axes.query = random.chance(0.45) ? std::max<int64_t>(block(), 16) : 0;
     if (axes.query)
       add(into, queryAxis(axes.query));
     add(into, "q - k");

@@ -99,6 +99,59 @@ TEST(ScoredFaults, K3DistancesFromBlocksOfRows) {
   }
 }
 
+TEST(ScoredFaults, K3DistancesAheadOfTheRowAreSelected) {
+  // Without causality distances start at 1 - q_len.
+  for (const char *clauses :
+       {"keep top_k(sum(e, into: q - k), 9)", "keep top_p(sum(e, into: q - k), 0.3)",
+        "keep cover(q / 16, k / 16, top_k(mean(e, into: q - k), 3))",
+        "keep top_k(sum(e, into: (q / 64, q - k)), 9)",
+        "keep not (top_k(sum(e, into: q - k), 30))"}) {
+    Case c = makeCase(std::string("pattern p {\n  noncausal\n  let e = exp(dot(Q, K))\n  ") +
+                          clauses + "\n}",
+                      {{130, 130}, {70, 100}, {100, 70}}, kTwoHeads);
+    EXPECT_EQ(checkScored(c), "") << clauses;
+  }
+}
+
+TEST(ScoredFaults, K3BlocksOfRowsThatDoNotDivideEachOther) {
+  // Cells of 2 rows end inside of blocks of 3, and those of 16 inside of blocks of 24.
+  for (const char *clauses :
+       {"keep cover(q / 3, k / 4, cover(q / 2, k / 3, top_k(s, 2)))",
+        "keep cover(q / 24, k / 8, cover(q / 16, k / 8, top_k(s, 2)))",
+        "keep top_k(sum(s where cover(q / 4, k / 4, top_k(s, 3)), into: (q / 7, k / 8)), 2)",
+        "keep top_k(sum(s where cover(q / 2, k / 2, top_k(s, 3)), into: (q / 21, q - k)), 5)",
+        "keep cover(q / 2, k / 3, top_k(s, 2))\n  rest mean(4, q / 3)",
+        "noncausal\n  keep cover(q / 3, k / 4, cover(q / 2, k / 3, top_k(s, 2)))"}) {
+    Case c = makeCase(std::string("pattern p {\n  let s = dot(Q, K)\n  ") + clauses + "\n}",
+                      {{70, 70}, {33, 101}, {101, 33}}, kTwoHeads);
+    EXPECT_EQ(checkScored(c), "") << clauses;
+  }
+}
+
+TEST(ScoredFaults, K3VectorsThatEachPairHas) {
+  for (const char *set :
+       {"top_k(dot(Q - K, Q - K, scale: -1), 5)", "dot(int8(Q * K), K) > 0.5",
+        "top_k(dot(max(Q * K, into: k / 16), mean(K, 16)), 2)",
+        "top_k(dot(sum(Q * K, into: (q / 4, k / 16)), mean(K, 16)), 2)",
+        "dot(mean(Q * K, over: k), K) > 0.1", "top_k(dot(smooth(Q - K, 3), K), 4)",
+        "top_k(dot(sum(Q * K, into: (q / 32, k / 16), over: group), mean(K, 16)), 2)"}) {
+    Case c = makeCase(std::string("pattern p { keep ") + set + " }", {{40, 40}, {21, 70}},
+                      {.heads = 2, .kvHeads = 1, .dim = 32});
+    EXPECT_EQ(checkScored(c), "") << set;
+  }
+}
+
+TEST(ScoredFaults, K3VectorsAreSmoothedAlongKeys) {
+  for (const char *keys :
+       {"smooth(K, 3)", "smooth(mean(K, 16), 5)", "smooth(K where k % 3 != 1, 5)",
+        "bf16(smooth(int8(K), 7))", "V - smooth(V, n)", "K + smooth(K, n * n)"}) {
+    Case c =
+        makeCase(std::string("pattern p(n: index = 1001) { keep top_k(dot(Q, ") + keys + "), 3) }",
+                 {{70, 70}, {20, 100}, {1, 1}}, kTwoHeads);
+    EXPECT_EQ(checkScored(c), "") << keys;
+  }
+}
+
 TEST(ScoredFaults, K4MembersOfABatchWithoutRowsOrKeys) {
   for (const char *program : kAll) {
     Case c = makeCase(program, {{150, 100}, {0, 0}, {150, 300}, {20, 0}, {0, 70}}, kTwoHeads);

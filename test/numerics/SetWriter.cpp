@@ -254,7 +254,10 @@ std::string PatternWriter::selection() {
 }
 
 std::string PatternWriter::cover(int depth) {
-  std::string rows = random.chance(0.6) ? queryAxis(std::max<int64_t>(block(), 2)) + ", " : "";
+  // Small blocks are computed row by row, in programs over rows that they need not divide.
+  int64_t size =
+      random.chance(0.2) ? random.pick<int64_t>({2, 3, 4, 8}) : std::max<int64_t>(block(), 2);
+  std::string rows = random.chance(0.6) ? queryAxis(size) + ", " : "";
   return join({"cover(", rows, keyAxis(std::max<int64_t>(block(), 2)), ", ", set(depth), ")"});
 }
 

@@ -92,6 +92,12 @@ PatternWriter::Map PatternWriter::changeVectors(Map map) {
   case 11:
     map.text = join({random.pick<std::string>({"relu(", "abs(", "tanh(", "exp("}), map.text, ")"});
     break;
+  case 12:
+    if (map.axes.key) {
+      map.text = join({"smooth(", map.text, random.pick<std::string>({", 3)", ", 5)"})});
+      break;
+    }
+    [[fallthrough]];
   default:
     map.text = join({random.pick<std::string>({"max(", "min("}), map.text, ", 0.5)"});
     break;

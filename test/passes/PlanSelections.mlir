@@ -110,3 +110,35 @@ skim.pattern @nested {
   skim.keep %kept : !skim.set<q / 8, k / 8>
 }
 skim.attend @nested {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+// Columns and distances of the same scores: their reductions stand in one another, and one program computes
+// the scores for both.
+// CHECK-LABEL: tile.plan @probe_plan
+// CHECK:       tile.buffer [[COLUMNS:[0-9]+]] "reduced"
+// CHECK:       tile.buffer [[DISTANCES:[0-9]+]] "reduced_1"
+// CHECK:       tile.launch @reduced
+// CHECK-NOT:   tile.launch @reduced
+// CHECK-LABEL: tile.program @reduced
+// CHECK:       tile.reduce_cells sum of [[ITEM:%[a-z0-9]+]] causal to buffer [[COLUMNS]](head = query) cells(0, 1)
+// CHECK-NEXT:    tile.reduce_cells max of [[ITEM]] causal to buffer [[DISTANCES]](head = query) cells(0, 1) diagonal
+// CHECK-NEXT:      tile.for_each_row_tile %[[TILE:.*]] of [[ITEM]]
+// CHECK:             tile.dot_panel
+// CHECK-NOT:         tile.dot_panel
+// CHECK:             tile.contribute of %[[TILE]] cells(1, 1) where
+// CHECK:             tile.contribute of %[[TILE]] cells(1, 1) where
+skim.pattern @probe {
+  %q = skim.operand Q : !skim.map<head, q : vec>
+  %k = skim.operand K : !skim.map<kv_head, k : vec>
+  %n = skim.constant 16 : index -> !skim.map<: index>
+  %probe = skim.last %q, %n : (!skim.map<head, q : vec>, !skim.map<: index>) -> !skim.map<head, q : vec>
+  %s = skim.dot %probe, %k visible all : (!skim.map<head, q : vec>, !skim.map<kv_head, k : vec>) -> !skim.map<head, q, k : f32>
+  %columns = skim.reduce sum %s : !skim.map<head, q, k : f32> -> !skim.map<head, k : f32>
+  %best = skim.top_k %columns, %n : (!skim.map<head, k : f32>, !skim.map<: index>) -> !skim.set<head, k>
+  %distances = skim.reduce max %s : !skim.map<head, q, k : f32> -> !skim.map<head, q - k : f32>
+  %far = skim.top_k %distances, %n : (!skim.map<head, q - k : f32>, !skim.map<: index>) -> !skim.set<head, q - k>
+  %set = skim.or %best, %far : (!skim.set<head, k>, !skim.set<head, q - k>) -> !skim.set<head, q, k>
+  skim.keep %set : !skim.set<head, q, k>
+}
+skim.attend @probe {query_heads = 2, kv_heads = 1, head_dim = 64, value_dim = 64, operand = f32, out = f32}

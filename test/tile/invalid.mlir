@@ -592,6 +592,20 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 
 func.func @f(%item: !tile.item, %n: f64) {
   // select_c3
+  // expected-error @below {{expected 'noncausal' with 'diagonal' alone}}
+  tile.select top_k %n cells (0, 1) noncausal scratch 0 to buffer 1 of %item where {
+  ^bb0(%q: index, %k: index):
+    %x = arith.constant 0.0 : f32
+    %true = arith.constant true
+    tile.yield %x, %true : f32, i1
+  }
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %n: f64) {
+  // select_c3
   // expected-error @below {{expected cells of one distance with 'diagonal' but got (0, 64)}}
   tile.select top_k %n cells (0, 64) diagonal scratch 0 to buffer 1 of %item where {
   ^bb0(%q: index, %k: index):
@@ -1517,6 +1531,52 @@ func.func @f() {
     tile.yield %x : f32
   } : f32
   return
+}
+
+// -----
+
+func.func @f(%n: index) {
+  // reduce_positions_c1
+  // expected-error @below {{expected a region with arguments ('index', 'index') but got ('index')}}
+  %s = tile.reduce_positions sum rows %n keys %n {
+  ^bb0(%i: index):
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  } : f32
+  return
+}
+
+// -----
+
+func.func @f(%n: index) {
+  %s = tile.reduce_positions sum rows %n keys %n {
+  ^bb0(%i: index, %j: index):
+    // reduce_positions_c2
+    // expected-error @below {{cannot stand in the scalar region of 'tile.reduce_positions'}}
+    %y = tile.empty_state : !tile.state<64x64>
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  } : f32
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 1) accumulators 1 {
+      // reduce_cells_c1
+      // expected-error @below {{expected 2 'tile.contribute' in the innermost place of its body but got 1}}
+      tile.reduce_cells sum of %item to buffer 2 (head = query) cells (64, 1) accumulators 3 {
+        tile.contribute of %item cells (64, 1) where {
+        ^bb0(%q: index, %k: index):
+          %x = arith.constant 0.0 : f32
+          tile.yield %x : f32
+        }
+      }
+    }
+  }
 }
 
 // -----

@@ -147,6 +147,42 @@ tile.program @tokens attributes {problem = #small, schedule = #tile.schedule<row
       %true = arith.constant true
       tile.yield %x, %true : f32, i1
     }
+    // CHECK: tile.select top_k %{{.*}} cells(0, 1) diagonal noncausal scratch 1 to buffer 2
+    tile.select top_k %n cells (0, 1) diagonal noncausal scratch 1 to buffer 2 of %item where {
+    ^bb0(%q: index, %distance: index):
+      %x = arith.constant 1.0 : f32
+      %true = arith.constant true
+      tile.yield %x, %true : f32, i1
+    }
+    // Two reductions over the same cells.
+    // CHECK: tile.reduce_cells sum of %[[ITEM:.*]] to buffer 4
+    // CHECK-NEXT: tile.reduce_cells max of %[[ITEM]] to buffer 5
+    // CHECK-NEXT: tile.for_each_row_tile %[[TILE:.*]] of %[[ITEM]] rows 64 {
+    tile.reduce_cells sum of %item to buffer 4 (head = kv) cells (0, 16) accumulators 6 {
+      tile.reduce_cells max of %item to buffer 5 (head = kv) cells (0, 1) diagonal accumulators 7 {
+        tile.for_each_row_tile %tile of %item rows 64 {
+          // CHECK: tile.contribute of %[[TILE]] cells(1, 1) where {
+          tile.contribute of %tile cells (1, 1) where {
+          ^bb0(%q: index, %k: index):
+            %n3 = arith.constant 3 : index
+            // CHECK: tile.reduce_positions mean rows %{{.*}} keys %{{.*}} {
+            %x = tile.reduce_positions mean rows %n3 keys %n3 {
+            ^bb0(%i: index, %j: index):
+              %x = arith.constant 1.0 : f32
+              tile.yield %x : f32
+            // CHECK: } : f32
+            } : f32
+            tile.yield %x : f32
+          }
+          // CHECK: tile.contribute of %[[TILE]] cells(1, 1) where {
+          tile.contribute of %tile cells (1, 1) where {
+          ^bb0(%q: index, %k: index):
+            %x = arith.constant 1.0 : f32
+            tile.yield %x : f32
+          }
+        }
+      }
+    }
   }
 }
 

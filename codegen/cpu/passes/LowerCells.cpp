@@ -231,14 +231,19 @@ static LogicalResult lower(tile::SelectOp op, const Target &) {
   CellRow scratch = cellRow(code, *item, tile::Space::Buffer, op.getScratch(), head, queryCell, 4);
   CellRow map = cellRow(code, *item, tile::Space::Buffer, op.getMap(), head, queryCell, 1);
   auto keyCell = static_cast<int64_t>(op.getKeyCell());
-  Value count = code.ceilDiv(item->getKvLen(), keyCell);
+  Value count = code.ceilDiv(item->getKvLen(), keyCell), firstKey = code.index(0);
+  if (op.getNoncausal()) {
+    // The smallest distance is that of the first row and the last key.
+    firstKey = code.sub(code.index(1), item->getQLen());
+    count = code.sub(count, firstKey);
+  }
   Value position = firstPosition(code, *item);
   Value undefined = code.f32(std::numeric_limits<double>::quiet_NaN());
   LogicalResult result = success();
   code.loop(code.index(0), count, 1, [&](Value cell) {
     RegionEvaluator evaluator(code, 1);
     Code::Values values;
-    Value key = code.mul(cell, code.index(keyCell));
+    Value key = code.add(firstKey, code.mul(cell, code.index(keyCell)));
     result = evaluator.evaluate(op.getBody(), {position, key}, values);
     if (failed(result))
       return;

@@ -52,10 +52,12 @@ template <typename Op> static LogicalResult lower(Op op, const Target &target) {
   FailureOr<ReductionCells> cells = ReductionCells::of(op, code);
   if (failed(cells))
     return failure();
-  SmallVector<tile::ContributeOp> contributions;
-  op.getBody().walk(
-      [&](tile::ContributeOp contribution) { contributions.push_back(contribution); });
-  tile::ContributeOp contribution = contributions.front();
+  // The body of a panel holds no other reduction; those inside of it are lowered before.
+  tile::ContributeOp contribution;
+  if constexpr (std::is_same_v<Op, tile::ReduceCellsOp>)
+    contribution = op.getContribution();
+  else
+    op.getBody().walk([&](tile::ContributeOp inside) { contribution = inside; });
   std::optional<Accumulator> accumulator;
   if (std::optional<tile::Reduction> kind = op.getKind())
     accumulator.emplace(code, *kind, cells->element);

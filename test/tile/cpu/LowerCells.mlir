@@ -67,6 +67,19 @@ tile.program @tokens attributes {problem = #problem, schedule = #tile.schedule<r
       %true = arith.constant true
       tile.yield %x, %true : f32, i1
     }
+    // Distances from 1 - q_len on.
+    // CHECK: %[[LEAST:.*]] = arith.subi %c1{{[_0-9]*}}, %{{.*}} : index
+    // CHECK-NEXT: %[[COUNT:.*]] = arith.subi %{{.*}}, %[[LEAST]] : index
+    // CHECK: scf.for %[[CELL:.*]] = %{{.*}} to %[[COUNT]]
+    // CHECK: arith.addi %[[LEAST]], %[[CELL]] : index
+    // CHECK: call @skim_select_top_k
+    tile.select top_k %n cells (0, 1) diagonal noncausal scratch 1 to buffer 2 of %item where {
+    ^bb0(%q: index, %distance: index):
+      %d = arith.index_cast %distance : index to i32
+      %x = arith.sitofp %d : i32 to f32
+      %true = arith.constant true
+      tile.yield %x, %true : f32, i1
+    }
   }
 }
 
