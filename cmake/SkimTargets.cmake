@@ -3,11 +3,13 @@
 add_library(skim_warnings INTERFACE)
 target_compile_options(skim_warnings INTERFACE -Wall -Wextra -Wpedantic -Werror
   -Wnon-virtual-dtor -Woverloaded-virtual -Wno-unused-parameter
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-dangling-pointer -Wno-maybe-uninitialized>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-dangling-pointer -Wno-maybe-uninitialized>
+  # std::stable_sort of libstdc++ calls what it deprecates.
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 target_include_directories(skim_warnings INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 if(SKIM_SANITIZE)
-  target_compile_options(skim_warnings INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
-  target_link_options(skim_warnings INTERFACE -fsanitize=address,undefined)
+  target_compile_options(skim_warnings INTERFACE -fsanitize=${SKIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(skim_warnings INTERFACE -fsanitize=${SKIM_SANITIZE})
 endif()
 if(SKIM_FUZZ)
   # Coverage for libFuzzer; the fuzz targets themselves link its main function.

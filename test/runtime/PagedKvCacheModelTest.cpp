@@ -1,6 +1,7 @@
 // K7: random operations on a paged KV cache beside a plain one that keeps each sequence as a list
 // of tokens. Slots that hold no token of a sequence are NaN before every operation, so whatever
 // reads one shows.
+#include "PlainKvCache.h"
 #include "Problem.h"
 
 #include "runtime/CheckedMath.h"
@@ -10,9 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <memory>
 #include <random>
 #include <set>
 
@@ -21,159 +20,8 @@ using namespace skim::test;
 
 namespace {
 
-struct ModelCase {
-  const char *name;
-  int64_t pages;
-  int64_t pageSize;
-  KvLayout layout;
-  DType cache;
-  DType rows; ///< element type of appended keys and values
-};
-
-void PrintTo(const ModelCase &test, std::ostream *stream) { *stream << test.name; }
-
-constexpr int64_t kHeads = 2;
-constexpr int64_t kDim = 8;
 constexpr int kOperations = 25000; // of each case
 constexpr int64_t kMostSequences = 12;
-
-float decode(const void *data, DType dtype, int64_t index) {
-  switch (dtype) {
-  case DType::F16:
-    return f16ToF32(static_cast<const uint16_t *>(data)[index]);
-  case DType::BF16:
-    return bf16ToF32(static_cast<const uint16_t *>(data)[index]);
-  case DType::F8E4M3:
-    return f8E4m3ToF32(static_cast<const uint8_t *>(data)[index]);
-  default:
-    return static_cast<const float *>(data)[index];
-  }
-}
-
-void encode(void *data, DType dtype, int64_t index, float value) {
-  switch (dtype) {
-  case DType::F16:
-    static_cast<uint16_t *>(data)[index] = f32ToF16(value);
-    return;
-  case DType::BF16:
-    static_cast<uint16_t *>(data)[index] = f32ToBf16(value);
-    return;
-  case DType::F8E4M3:
-    static_cast<uint8_t *>(data)[index] = f32ToF8E4m3(value);
-    return;
-  default:
-    static_cast<float *>(data)[index] = value;
-  }
-}
-
-/// An element of the token with this number; beyond the range of FP8 now and then.
-float elementOf(int64_t token, int64_t head, int64_t i, bool value) {
-  uint64_t bits = static_cast<uint64_t>(token * 64 + head * 16 + i * 2 + value) + 1;
-  bits = (bits ^ (bits >> 31)) * 0x9e3779b97f4a7c15u; // mixes all bits into the upper ones
-  bits = (bits ^ (bits >> 29)) * 0xbf58476d1ce4e5b9u;
-  bits >>= 32;
-  const float magnitude = static_cast<float>(bits % 256) / 32;
-  return (bits & 0x10000 ? -1.0f : 1.0f) * (bits % 61 == 0 ? magnitude * 75 : magnitude);
-}
-
-/// Rows of tokens in a type, with strides of their own.
-class Rows {
-public:
-  Rows(const std::vector<int64_t> &tokens, bool value, DType dtype)
-      : memory(tokens.size() * kTokenStride * 4), dtype(dtype),
-        count(static_cast<int64_t>(tokens.size())) {
-    for (size_t t = 0; t < tokens.size(); ++t)
-      for (int64_t head = 0; head < kHeads; ++head)
-        for (int64_t i = 0; i < kDim; ++i)
-          encode(memory.data(), dtype,
-                 static_cast<int64_t>(t) * kTokenStride + head * (kDim + 1) + i,
-                 elementOf(tokens[t], head, i, value));
-  }
-  TensorView view() const {
-    return TensorView::strided(memory.data(), dtype, {count, kHeads, kDim},
-                               {kTokenStride, kDim + 1, 1});
-  }
-
-private:
-  static constexpr int64_t kTokenStride = kHeads * (kDim + 1) + 3;
-  std::vector<std::byte> memory;
-  DType dtype;
-  int64_t count;
-};
-
-/// The plain implementation: tokens by number, and pages that are counted by who holds them.
-struct PlainSequence {
-  std::vector<int64_t> tokens;
-  std::vector<std::shared_ptr<int>> pages;
-  float scale = 1;
-};
-
-struct PlainCache {
-  explicit PlainCache(const ModelCase &test) : test(test) {}
-
-  const ModelCase &test;
-  std::map<SequenceId, PlainSequence> sequences;
-  int64_t pageCopies = 0;
-  int64_t exhausted = 0;
-  int64_t saturated = 0;
-
-  std::map<const int *, int> holders() const {
-    std::map<const int *, int> count;
-    for (const auto &[id, sequence] : sequences)
-      for (const auto &page : sequence.pages)
-        ++count[page.get()];
-    return count;
-  }
-  int64_t freePages() const { return test.pages - static_cast<int64_t>(holders().size()); }
-
-  /// False where pages are lacking.
-  bool append(PlainSequence &sequence, const std::vector<int64_t> &added) {
-    const auto before = static_cast<int64_t>(sequence.tokens.size());
-    const bool copies =
-        !added.empty() && before % test.pageSize != 0 && sequence.pages.back().use_count() > 1;
-    const auto pages =
-        static_cast<size_t>(ceilDiv(before + static_cast<int64_t>(added.size()), test.pageSize));
-    if (static_cast<int64_t>(pages - sequence.pages.size()) + copies > freePages()) {
-      ++exhausted;
-      return false;
-    }
-    if (copies) {
-      sequence.pages.back() = std::make_shared<int>();
-      ++pageCopies;
-    }
-    while (sequence.pages.size() < pages)
-      sequence.pages.push_back(std::make_shared<int>());
-    sequence.tokens.insert(sequence.tokens.end(), added.begin(), added.end());
-    if (test.cache == DType::F8E4M3)
-      for (const int64_t token : added)
-        for (int64_t i = 0; i < kHeads * kDim * 2; ++i) {
-          float value = elementOf(token, i / 2 / kDim, i / 2 % kDim, i % 2);
-          encode(&value, test.rows, 0, value);
-          saturated += std::abs(decode(&value, test.rows, 0) / sequence.scale) > 448;
-        }
-    return true;
-  }
-  void resize(PlainSequence &sequence, int64_t tokens) const {
-    sequence.tokens.resize(static_cast<size_t>(tokens));
-    sequence.pages.resize(static_cast<size_t>(ceilDiv(tokens, test.pageSize)));
-  }
-
-  PagedKvCacheStatistics statistics() const {
-    PagedKvCacheStatistics result;
-    result.pages = test.pages;
-    const std::map<const int *, int> count = holders();
-    result.pagesFree = test.pages - static_cast<int64_t>(count.size());
-    result.pagesShared =
-        std::ranges::count_if(count, [](const auto &page) { return page.second > 1; });
-    result.sequences = static_cast<int64_t>(sequences.size());
-    for (const auto &[id, sequence] : sequences)
-      result.tokens += static_cast<int64_t>(sequence.tokens.size());
-    result.pageCopies = pageCopies;
-    result.exhausted = exhausted;
-    result.saturated = saturated;
-    return result;
-  }
-};
 
 class PagedKvCacheModel : public testing::TestWithParam<ModelCase> {
 protected:
@@ -361,10 +209,7 @@ void PagedKvCacheModel::compareContents() {
           const TensorView &pool = value ? operands.v : operands.k;
           const int32_t page = batch.blockTable[r * rowSize + t / test.pageSize];
           float expected = elementOf(sequence.tokens[t], i / kDim, i % kDim, value);
-          encode(&expected, test.rows, 0, expected);
-          expected = decode(&expected, test.rows, 0) / sequence.scale;
-          encode(&expected, test.cache, 0, expected);
-          expected = decode(&expected, test.cache, 0);
+          expected = rounded(rounded(expected, test.rows) / sequence.scale, test.cache);
           ASSERT_EQ(decode(pool.data, test.cache,
                            offset(pool, page, t % test.pageSize, i / kDim) + i % kDim),
                     expected);

@@ -73,6 +73,8 @@ llvm::Expected<Comparison> compareWithDense(const Job &job, const Outcome &asked
   plain.repeat = 1;
   plain.wantKept = false;
   plain.wantGathered = false;
+  plain.metrics = nullptr;
+  plain.probeRate = 0;
   // Each outcome is kept under the first variant that gives it.
   std::vector<std::pair<Variant, Outcome>> others;
   auto outcomeOf = [&](Variant variant) -> llvm::Expected<const Outcome *> {

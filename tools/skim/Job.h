@@ -7,6 +7,7 @@
 #include "tools/skim/Settings.h"
 
 #include <skim/Kernel.h>
+#include <skim/Metrics.h>
 
 #include <map>
 #include <memory>
@@ -43,6 +44,10 @@ struct Job {
   bool wantGathered = false;
   /// Where not empty, the file that the kernel of the pattern as asked for is taken from.
   std::string bundle = {};
+  /// Where not null, counts the runs on the CPU.
+  RunMetrics *metrics = nullptr;
+  /// With `metrics`: the share of rows that is run dense beside each run.
+  double probeRate = 0;
 };
 
 /// What the pattern of a job is compiled for.

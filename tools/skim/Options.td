@@ -69,6 +69,10 @@ defm threads : Value<"threads", "N", "worker threads (default: one for each core
 defm repeat : Value<"repeat", "N", "run N times and print the median time (default: 1)", [RunCommand]>;
 defm out : Value<"out", "FILE", "write out, lse and what compact gathers as safetensors", [RunCommand]>;
 def save_kept : Switch<"save-kept", "add to --out the kept relation, uint8 [heads, q tokens, kv tokens]; at most 1 GiB", [RunCommand]>;
+defm metrics : Value<"metrics", "FILE", "write what the runs were counted as, and compiling, as Prometheus text (default: none)", [RunCommand]>;
+defm probe : Value<"probe", "RATE",
+                   "with --metrics: run this share of the rows dense beside each run, at that share of dense attention's cost (default: 0)",
+                   [RunCommand]>;
 def no_dense : Switch<"no-dense", "do not run dense attention: no kept mass, no error", [RunCommand, ShowCommand, EvalCommand]>;
 def json : Switch<"json", "print one JSON object instead of a table", [CompileCommand, RunCommand, EvalCommand, BenchCommand, InspectCommand]>;
 

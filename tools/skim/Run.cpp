@@ -2,6 +2,7 @@
 #include "tools/skim/Comparison.h"
 #include "tools/skim/Failure.h"
 #include "tools/skim/Job.h"
+#include "tools/skim/OutputFile.h"
 #include "tools/skim/Subcommands.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -188,6 +189,26 @@ llvm::Error writeResults(llvm::StringRef path, const HostBatch &batch, const Out
   return writeSafetensors(path, tensors);
 }
 
+/// The rate of --probe.
+llvm::Expected<double> probeRate(const Options &options) {
+  if (!options.has(OPT_probe))
+    return 0;
+  if (!options.has(OPT_metrics))
+    return wrongUsage("--probe adds to the file of --metrics; expected --metrics FILE");
+  double rate = 0;
+  if (options.text(OPT_probe).getAsDouble(rate) || !(rate >= 0 && rate <= 1))
+    return wrongUsage("--probe: expected a number from 0 to 1 but got '" + options.text(OPT_probe) +
+                      "'");
+  return rate;
+}
+
+llvm::Error writeMetrics(llvm::StringRef path, const Metrics &metrics) {
+  Expected<std::string> text = prometheusText(metrics.snapshot());
+  if (!text)
+    return failureOf(text.status());
+  return writeOutput(path, [&](llvm::raw_ostream &stream) { stream << *text; });
+}
+
 } // namespace
 
 llvm::Error runPattern(const Options &options) {
@@ -209,16 +230,22 @@ llvm::Error runPattern(const Options &options) {
   llvm::Expected<int64_t> tokens = options.number(OPT_tokens, 0, 1, INT32_MAX);
   if (!tokens)
     return tokens.takeError();
+  llvm::Expected<double> rate = probeRate(options);
+  if (!rate)
+    return rate.takeError();
   llvm::Expected<Prepared> prepared = prepare(options);
   if (!prepared)
     return prepared.takeError();
   if (options.has(OPT_bundle) && prepared->device != Device::Cpu)
     return wrongUsage("--bundle: expected --device cpu, as bundles hold compiled kernels");
+  if (options.has(OPT_metrics) && prepared->device != Device::Cpu)
+    return wrongUsage("--metrics: expected the device cpu, which alone is counted");
   llvm::Expected<HostBatch> batch =
       HostBatch::read(options.text(OPT_qkv), options.text(OPT_inputs), *tokens);
   if (!batch)
     return batch.takeError();
 
+  Metrics metrics;
   Job job{*prepared->source,
           *batch,
           prepared->settings,
@@ -228,10 +255,17 @@ llvm::Error runPattern(const Options &options) {
           *repeat,
           options.has(OPT_save_kept),
           /*wantGathered=*/true,
-          options.text(OPT_bundle).str()};
+          options.text(OPT_bundle).str(),
+          options.has(OPT_metrics) ? &metrics.runs(prepared->source->entry().name) : nullptr,
+          *rate};
   llvm::Expected<Outcome> outcome = run(job, Variant::Asked);
   if (!outcome)
     return outcome.takeError();
+  if (!options.has(OPT_bundle))
+    metrics.recordCompile(outcome->compileSeconds);
+  if (options.has(OPT_metrics))
+    if (llvm::Error error = writeMetrics(options.text(OPT_metrics), metrics))
+      return error;
   if (options.has(OPT_out))
     if (llvm::Error error = writeResults(options.text(OPT_out), *batch, *outcome, job.wantKept))
       return error;

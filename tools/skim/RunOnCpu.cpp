@@ -6,6 +6,7 @@
 #include "runtime/LaunchPlan.h"
 
 #include <skim/Kernel.h>
+#include <skim/QualityProbe.h>
 #include <skim/WorkspaceMemory.h>
 
 #include "llvm/Support/raw_ostream.h"
@@ -60,6 +61,20 @@ llvm::Error addInputs(const LaunchPlan &plan, HostBatch &batch, Operands &operan
       return missingInput(description.name);
   }
   return llvm::Error::success();
+}
+
+/// Compiles what a job is probed against; none where it is not probed.
+llvm::Expected<std::optional<QualityProbe>> probeFor(const Job &job) {
+  if (job.probeRate == 0)
+    return std::nullopt;
+  llvm::Expected<CpuKernel> dense = compileForCpu(job, Variant::Dense);
+  if (!dense)
+    return dense.takeError();
+  Expected<QualityProbe> probe =
+      QualityProbe::create(std::move(dense->kernel), {.rate = job.probeRate});
+  if (!probe)
+    return failureOf(probe.status());
+  return *std::move(probe);
 }
 
 /// The positions that a run gathers, one row for each of the heads of the launch plan.
@@ -181,6 +196,10 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, const CpuKernel &compiled) {
   options.kernelSeconds = kernelSeconds;
   std::vector<skim_statistics> heads(batch.queryHeads);
   options.headStatistics = heads;
+  options.metrics = job.metrics;
+  llvm::Expected<std::optional<QualityProbe>> probe = probeFor(job);
+  if (!probe)
+    return probe.takeError();
   std::vector<double> selection;
   std::vector<double> attention;
   for (int64_t i = 0; i < job.repeat; ++i) {
@@ -190,6 +209,13 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, const CpuKernel &compiled) {
     if (!status && status.code() != StatusCode::DataOutOfRange)
       return failureOf(status);
     outcome.problem = status.message();
+    if (*probe) {
+      Expected<QualitySample> sample = (*probe)->measure(
+          operands, parameters,
+          {.seed = static_cast<uint64_t>(i), .threads = job.threads, .metrics = job.metrics});
+      if (!sample)
+        return failureOf(sample.status());
+    }
     outcome.keptPairs = statistics.pairs_kept;
     outcome.restEntries = statistics.rest_entries;
     outcome.tiles = {statistics.tiles_visited, statistics.tiles_masked};
