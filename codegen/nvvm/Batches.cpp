@@ -17,9 +17,10 @@ static constexpr int64_t kFlagsOffset = 0;
 static constexpr int64_t kCountOffset = 4;
 static constexpr int64_t kItemOffset = 8;
 
-static std::array<Value ItemFields::*, 7> fieldsOfItem() {
+static std::array<Value ItemFields::*, 8> fieldsOfItem() {
   return {&ItemFields::request, &ItemFields::head,       &ItemFields::tile,         &ItemFields::qLen,
-          &ItemFields::kvLen,   &ItemFields::firstToken, &ItemFields::firstKeyToken};
+          &ItemFields::kvLen,   &ItemFields::firstToken, &ItemFields::firstKeyToken,
+          &ItemFields::hasVisits};
 }
 
 static ItemFields loadFields(Device &device, Value offset) {
@@ -42,6 +43,7 @@ ItemFields skim::nvvm::readItem(Device &device, Value arguments, Value items, Va
     return device.load(i32, device.offset(device.offset(array, offset), plus));
   };
   ItemFields item;
+  item.hasVisits = device.i32(0);
   constexpr auto bytes = static_cast<int64_t>(sizeof(skim_work_item));
   item.request = entry(items, ordinal, bytes, offsetof(skim_work_item, request));
   item.head = entry(items, ordinal, bytes, offsetof(skim_work_item, head));
@@ -104,18 +106,19 @@ void skim::nvvm::appendVisits(Device &device, const SharedLayout &layout, Value 
   Value below = arith::ShLIOp::create(device, device.i32(1), device.lane());
   below = device.sub(below, device.i32(1));
   Value rank = math::CtPopOp::create(device, arith::AndIOp::create(device, lanes, below));
+  Value full = device.less(device.i32(SharedLayout::kBatchVisits - 32), device.getI32(fill));
+  Value some = device.logicalNot(device.equal(lanes, device.i32(0)));
+  device.ifThen(device.logicalAnd(full, some), [&] {
+    publishBatch(device, layout, 0);
+    beginBatch(device, layout);
+  });
   Value filled = device.getI32(fill);
   device.ifThen(visited, [&] {
     Value offset = visitOffset(device, layout, device.add(filled, rank));
     device.storeShared(firstKey, offset);
     device.storeShared(device.select(masked, device.i32(kMasked), device.i32(0)), offset, 4);
   });
-  filled = device.add(filled, math::CtPopOp::create(device, lanes));
-  device.set(fill, filled);
-  device.ifThen(device.less(device.i32(SharedLayout::kBatchVisits - 32), filled), [&] {
-    publishBatch(device, layout, 0);
-    beginBatch(device, layout);
-  });
+  device.set(fill, device.add(filled, math::CtPopOp::create(device, lanes)));
 }
 
 void skim::nvvm::publishBatch(Device &device, const SharedLayout &layout, int64_t flags) {
@@ -134,11 +137,15 @@ Value skim::nvvm::awaitBatch(Device &device, const SharedLayout &layout) {
   device.waitFilled(layout.batches, device.getI32(frame(device, Frame::Batch)));
   return device.loadShared(batchStart(device, layout), kFlagsOffset);
 }
-ItemFields skim::nvvm::batchItem(Device &device, const SharedLayout &layout) {
-  return loadFields(device, device.add(batchStart(device, layout), device.i32(kItemOffset)));
-}
 Value skim::nvvm::batchCount(Device &device, const SharedLayout &layout) {
   return device.loadShared(batchStart(device, layout), kCountOffset);
+}
+ItemFields skim::nvvm::batchItem(Device &device, const SharedLayout &layout) {
+  ItemFields item =
+      loadFields(device, device.add(batchStart(device, layout), device.i32(kItemOffset)));
+  item.hasVisits = device.select(device.equal(batchCount(device, layout), device.i32(0)),
+                                 device.i32(0), device.i32(1));
+  return item;
 }
 std::pair<Value, Value> skim::nvvm::batchVisit(Device &device, const SharedLayout &layout,
                                                Value position) {
@@ -152,19 +159,6 @@ void skim::nvvm::releaseBatch(Device &device, const SharedLayout &layout) {
     device.arrive(device.empty(layout.batches, device.slotOf(layout.batches, number)));
   });
   nextBatch(device);
-}
-
-void skim::nvvm::endVisits(Device &device, const SharedLayout &layout) {
-  Value visits = frame(device, Frame::Visit);
-  Value number = device.getI32(visits);
-  device.waitEmpty(layout.keys, number);
-  device.waitEmpty(layout.values, number);
-  device.ifThen(device.isLane(0), [&] {
-    storeVisit(device, layout, number, device.i32(0), device.i32(kEndOfVisits));
-    for (const Ring *ring : {&layout.keys, &layout.values})
-      device.arrive(device.filled(*ring, device.slotOf(*ring, number)));
-  });
-  device.set(visits, device.add(number, device.i32(1)));
 }
 
 void skim::nvvm::endItems(Device &device, const SharedLayout &layout) {

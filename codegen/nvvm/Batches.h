@@ -7,9 +7,10 @@
 namespace skim::nvvm {
 
 /// A work item as 32-bit numbers. `firstToken` and `firstKeyToken`: the request's first row among
-/// the queries, and its first key among contiguous keys.
+/// the queries, and its first key among contiguous keys. `hasVisits` is known once the item was
+/// published, 0 or 1.
 struct ItemFields {
-  mlir::Value request, head, tile, qLen, kvLen, firstToken, firstKeyToken;
+  mlir::Value request, head, tile, qLen, kvLen, firstToken, firstKeyToken, hasVisits;
 };
 
 /// The item in items[ordinal], with what the kernel's arguments say of its request.
@@ -25,15 +26,15 @@ constexpr int64_t kLastOfItem = 1; ///< no visit of the item follows
 constexpr int64_t kLastOfAll = 2;  ///< the batch holds nothing, and none follows
 // Flags of a visit.
 constexpr int64_t kMasked = 1;
-constexpr int64_t kEndOfVisits = 2; ///< stands for no tile
+constexpr int64_t kLastVisit = 2; ///< of its item
 
 // The scheduler's side. All lanes of its warp take part.
 /// Waits for room for a batch.
 void beginBatch(Device &device, const SharedLayout &layout);
 /// The same for the first batch of an item, which is written into it.
 void beginBatches(Device &device, const SharedLayout &layout, const ItemFields &item);
-/// Appends one visit for each lane whose `visited` holds, lanes in order; starts another batch when
-/// this one might not hold what comes next.
+/// Appends one visit for each lane whose `visited` holds, lanes in order; starts another batch
+/// before, when this one might not hold them. So no batch but an item's only one is empty.
 void appendVisits(Device &device, const SharedLayout &layout, mlir::Value visited,
                   mlir::Value firstKey, mlir::Value masked);
 void publishBatch(Device &device, const SharedLayout &layout, int64_t flags);
@@ -48,8 +49,6 @@ std::pair<mlir::Value, mlir::Value> batchVisit(Device &device, const SharedLayou
                                                mlir::Value position);
 /// Gives the batch back and goes on to the next.
 void releaseBatch(Device &device, const SharedLayout &layout);
-/// Tells the consumers that there are no more visits of this item.
-void endVisits(Device &device, const SharedLayout &layout);
 /// Tells the consumers that there are no more items.
 void endItems(Device &device, const SharedLayout &layout);
 

@@ -108,9 +108,6 @@ Value Device::exchange(Value value, int64_t mask) {
 }
 void Device::syncWarp() { NVVM::SyncWarpOp::create(*this, i32(-1)); }
 
-Value Device::createVariable(Type type) {
-  return LLVM::AllocaOp::create(*this, pointerType(), type, i32(1));
-}
 Value Device::get(Value variable, Type type) { return load(type, variable); }
 void Device::set(Value variable, Value value) { store(value, variable); }
 
@@ -138,9 +135,10 @@ Value skim::nvvm::frame(Device &device, Frame which) {
 
 void skim::nvvm::createFrame(Device &device) {
   for (Frame which : {Frame::Item, Frame::Visit, Frame::Batch, Frame::Fill, Frame::Tail,
-                      Frame::Warp, Frame::Scale}) {
+                      Frame::Taken, Frame::Last, Frame::Warp, Frame::Scale}) {
     bool number = which != Frame::Scale;
-    Value variable = device.createVariable(number ? Type(device.getI32Type()) : device.getF32Type());
+    Type type = number ? Type(device.getI32Type()) : device.getF32Type();
+    Value variable = LLVM::AllocaOp::create(device, device.pointerType(), type, device.i32(1));
     variable.getDefiningOp()->setAttr(kFrameAttr,
                                       device.getI64IntegerAttr(static_cast<int64_t>(which)));
     device.set(variable, number ? device.i32(0) : device.f32(0));

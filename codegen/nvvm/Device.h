@@ -59,8 +59,7 @@ public:
   mlir::Value exchange(mlir::Value value, int64_t mask); ///< of the lane whose number differs in `mask`
   void syncWarp();
 
-  // A variable of the function's frame, promoted to registers later.
-  mlir::Value createVariable(mlir::Type type);
+  // A variable of the frame, promoted to registers later.
   mlir::Value get(mlir::Value variable, mlir::Type type);
   mlir::Value getI32(mlir::Value variable) { return get(variable, getI32Type()); }
   void set(mlir::Value variable, mlir::Value value);
@@ -76,8 +75,9 @@ SharedLayout sharedLayout(mlir::Operation *op);
 
 /// Variables of each thread: what its warp counts (items, visits and batches since the kernel's
 /// start, visits of the batch that is being filled, copies that the barrier of cut tiles has seen),
-/// the number of its warp, and the softmax scale.
-enum class Frame { Item, Visit, Batch, Fill, Tail, Warp, Scale };
+/// the ordinal of the item that was taken, the flag of an item's last visit, the number of its warp,
+/// and the softmax scale.
+enum class Frame { Item, Visit, Batch, Fill, Tail, Taken, Last, Warp, Scale };
 /// Finds a variable of the kernel.
 mlir::Value frame(Device &device, Frame which);
 /// Makes all variables of the kernel; counts are 0.

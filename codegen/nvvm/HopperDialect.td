@@ -19,8 +19,8 @@ def HopperDialect : Dialect {
 
     So the set of visited tiles is computed once, and no role can disagree with another: each visit takes and returns one slot of each ring.
 
-    A visit has a *number*, counted from the start of the kernel; visit n uses slot `n mod stages` of the rings of keys and values. A list of visits ends with a
-    number of its own, which carries no tile.
+    A visit has a *number*, counted from the start of the kernel; visit n uses slot `n mod stages` of the rings of keys and values. Each visit says whether
+    it is the last of its item, so that the next product can be issued before anything else of its visit is known.
 
     Fragments and states are those of the `tile` dialect. A product that was issued is in flight until a `hopper.wait`; what it writes must not be read before.
   }];

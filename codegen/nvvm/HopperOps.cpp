@@ -54,10 +54,12 @@ LogicalResult KernelOp::verify() {
   for (int64_t registers : {producer, consumer})
     if (registers % 8 != 0 || registers > 255)
       return emitOpError() << "expected a multiple of 8 registers below 256 but got " << registers;
-  constexpr int64_t kRegisters = 65536;
-  if (128 * (producer + consumers * consumer) > kRegisters)
-    return emitOpError() << "expected at most " << kRegisters << " registers but got 128 * ("
-                         << producer << " + " << consumers << " * " << consumer << ")";
+  // What the block has when it starts; a sum beyond it would wait forever.
+  int64_t threads = 128 * (1 + consumers);
+  int64_t pool = std::min<int64_t>(255, 65536 / threads) / 8 * 8 * threads;
+  if (128 * (producer + consumers * consumer) > pool)
+    return emitOpError() << "expected at most " << pool << " registers but got 128 * (" << producer
+                         << " + " << consumers << " * " << consumer << ")";
   // kernel_c4
   int64_t bytes = nvvm::SharedLayout(getProblem(), schedule).bytes;
   if (bytes > nvvm::SharedLayout::kLargest)

@@ -19,7 +19,8 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
 
     - kernel_c1: the body is one `hopper.role` of each kind: scheduler, loader, consumer.
     - kernel_c2: `rows` of the schedule is 64 for each consumer, of which there are 1 to 3; `keys` is a multiple of 16 up to 256; `stages` is a power of two.
-    - kernel_c3: registers of all warps fit: `128 * producer + 128 * consumers * consumer <= 65536`, each a multiple of 8 from 24 to 255.
+    - kernel_c3: registers of all warps fit into those that the block starts with: `128 * producer + 128 * consumers * consumer <= t * (min(255, 65536 / t) rounded
+      down to a multiple of 8)` for t threads, each a multiple of 8 from 24 to 255.
     - kernel_c4: the rings fit into 232,448 bytes of shared memory.
     - kernel_c5: `page_size` is 0 or a power of two of at least 8.
 
@@ -29,7 +30,7 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
     hopper.kernel @attention attributes {
         problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 128, value_dim = 128, operand = bf16, out = bf16>,
         schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3>,
-        items = #tile.items<head = query, axis = queries>, producer_registers = 32, consumer_registers = 160} {
+        items = #tile.items<head = query, axis = queries>, producer_registers = 56, consumer_registers = 152} {
       hopper.role scheduler {
       ^bb0(%item: !tile.item):
       }
@@ -149,20 +150,33 @@ def Hopper_ForEachPublishedOp : Hopper_Op<"for_each_published", [SingleBlock, Re
   }]>];
 }
 
+def Hopper_HasVisitsOp : Hopper_Op<"has_visits"> {
+  let summary = "whether the item visits any tile";
+  let description = [{
+    Example:
+
+    ```mlir
+    %any = hopper.has_visits %item
+    ```
+  }];
+  let arguments = (ins Tile_Item:$item);
+  let results = (outs I1:$any);
+  let assemblyFormat = "$item attr-dict";
+}
+
 def Hopper_NextVisitOp : Hopper_Op<"next_visit"> {
   let summary = "wait for the keys of the next published visit";
   let description = [{
-    Gives the visit's number, its first key, how many keys of it exist, and whether it needs its mask. `more` is false behind the last visit of the item; then
-    the other results mean nothing and the slots of that number are released.
+    Gives the visit's number, its first key, how many keys of it exist, whether it needs its mask, and whether it is the item's last. There must be a next visit.
 
     Example:
 
     ```mlir
-    %n, %first, %count, %masked, %more = hopper.next_visit of %item
+    %n, %first, %count, %masked, %last = hopper.next_visit of %item
     ```
   }];
   let arguments = (ins Tile_Item:$item);
-  let results = (outs I32:$number, Index:$first_key, Index:$count, I1:$masked, I1:$more);
+  let results = (outs I32:$number, Index:$first_key, Index:$count, I1:$masked, I1:$last);
   let assemblyFormat = "`of` $item attr-dict";
 }
 

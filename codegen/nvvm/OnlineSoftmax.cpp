@@ -15,7 +15,7 @@ namespace {
 constexpr double kSlack = 8;
 
 /// Chains into which a reduction over a thread's columns is split, so that its steps overlap.
-constexpr size_t kChains = 2;
+constexpr size_t kChains = 4;
 
 /// Reduces the values of row `row` of the thread.
 Value overColumns(ArrayRef<Value> scores, size_t row,

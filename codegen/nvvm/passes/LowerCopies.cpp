@@ -59,6 +59,7 @@ static LogicalResult lower(hopper::CopyOp op) {
   if (op.getOperand() == tile::Operand::Keys)
     device.ifThen(device.isLane(0), [&] {
       Value flags = device.select(visit->getMasked(), device.i32(kMasked), device.i32(0));
+      flags = arith::OrIOp::create(device, flags, device.getI32(frame(device, Frame::Last)));
       storeVisit(device, layout, op.getNumber(), device.toI32(visit->getFirstKey()), flags);
     });
   copyKeyTile(device, layout, tile, op.getNumber());
@@ -83,6 +84,8 @@ static LogicalResult lower(hopper::ForEachPublishedOp op) {
     OpBuilder::InsertionGuard guard(device);
     device.createBlock(&batches.getBefore());
     Value flags = awaitBatch(device, layout);
+    Value last = device.logicalNot(
+        device.equal(device.bitAnd(flags, kLastOfItem), device.i32(0)));
     Value count = device.toIndex(batchCount(device, layout));
     device.loop(device.index(0), count, 1, [&](Value position) {
       auto [first, visitFlags] = batchVisit(device, layout, device.toI32(position));
@@ -94,6 +97,10 @@ static LogicalResult lower(hopper::ForEachPublishedOp op) {
           device, device.getType<tile::VisitType>(), op.getItem(), firstKey, existing, masked,
           tile::SourceAttr::get(op.getContext(), false, 0, 0, 1));
       Value number = device.getI32(visits);
+      Value behind = device.equal(device.add(position, device.index(1)), count);
+      Value isLast = device.logicalAnd(behind, last);
+      device.set(frame(device, Frame::Last),
+                 device.select(isLast, device.i32(kLastVisit), device.i32(0)));
       op.getBody().getArgument(0).replaceAllUsesWith(visit);
       op.getBody().getArgument(1).replaceAllUsesWith(number);
       Block &body = op.getBody().front();
@@ -103,13 +110,10 @@ static LogicalResult lower(hopper::ForEachPublishedOp op) {
       device.set(visits, device.add(number, device.i32(1)));
     });
     releaseBatch(device, layout);
-    Value last = device.logicalNot(
-        device.equal(device.bitAnd(flags, kLastOfItem), device.i32(0)));
     scf::ConditionOp::create(device, device.logicalNot(last), ValueRange());
     device.createBlock(&batches.getAfter());
     scf::YieldOp::create(device);
   }
-  endVisits(device, layout);
   op.erase();
   return success();
 }
@@ -129,16 +133,22 @@ static LogicalResult lower(hopper::NextVisitOp op) {
   // The same for all lanes, which the compiler sees when it comes from a shuffle.
   flags = device.broadcast(flags);
   Value firstKey = device.toIndex(first);
-  Value more = device.equal(device.bitAnd(flags, kEndOfVisits), device.i32(0));
-  device.ifThen(device.logicalNot(more), [&] {
-    Value elected = device.isLane(0);
-    for (const Ring *ring : {&layout.keys, &layout.values})
-      device.arriveOnce(device.empty(*ring, device.slotOf(*ring, number)), elected);
-  });
   Value count = device.min(device.index(keys), device.sub(item->getKvLen(), firstKey));
-  Value masked =
-      device.logicalNot(device.equal(device.bitAnd(flags, kMasked), device.i32(0)));
-  op.replaceAllUsesWith(ValueRange{number, firstKey, count, masked, more});
+  auto hasFlag = [&](int64_t flag) {
+    return device.logicalNot(device.equal(device.bitAnd(flags, flag), device.i32(0)));
+  };
+  op.replaceAllUsesWith(
+      ValueRange{number, firstKey, count, hasFlag(kMasked), hasFlag(kLastVisit)});
+  op.erase();
+  return success();
+}
+
+static LogicalResult lower(hopper::HasVisitsOp op) {
+  Device device = Device::before(op);
+  SharedLayout layout = sharedLayout(op);
+  Value number = device.getI32(frame(device, Frame::Item));
+  Value visits = device.broadcast(loadItem(device, layout, number).hasVisits);
+  op.replaceAllUsesWith(device.logicalNot(device.equal(visits, device.i32(0))));
   op.erase();
   return success();
 }
@@ -208,7 +218,7 @@ struct LowerCopiesPass : skim::nvvm::impl::LowerCopiesBase<LowerCopiesPass> {
               [](auto known) { return lower(known); });
     };
     lowerAll(hopper::ForEachPublishedOp());
-    lowerAll(hopper::CopyQueriesOp(), hopper::CopyOp(), hopper::NextVisitOp(), hopper::AwaitOp(),
+    lowerAll(hopper::CopyQueriesOp(), hopper::CopyOp(), hopper::HasVisitsOp(), hopper::NextVisitOp(), hopper::AwaitOp(),
              hopper::AwaitQueriesOp(), hopper::ReleaseOp(), hopper::ReleaseQueriesOp());
     if (failed(walks))
       signalPassFailure();

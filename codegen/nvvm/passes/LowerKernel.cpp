@@ -133,7 +133,7 @@ LogicalResult KernelLowering::inlineRole(Role role, const ItemFields &item) {
 
 LogicalResult KernelLowering::lowerScheduler() {
   Value total = device.load(device.getI32Type(), itemCount);
-  Value taken = device.createVariable(device.getI32Type());
+  Value taken = frame(device, Frame::Taken);
   LogicalResult result = repeat(
       [&] {
         device.set(taken, device.i32(0));

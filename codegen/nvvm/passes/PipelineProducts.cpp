@@ -34,9 +34,10 @@ private:
     return hopper::NextVisitOp::create(builder, builder.getI32Type(), index, index, i1, i1,
                                        op.getItem());
   }
-  Value visitOf(Value first, Value count, Value masked) {
+  Value visitOf(hopper::NextVisitOp next) {
     return tile::VisitRecordOp::create(builder, tile::VisitType::get(builder.getContext()),
-                                       op.getItem(), first, count, masked, visitSource());
+                                       op.getItem(), next.getFirstKey(), next.getCount(),
+                                       next.getMasked(), visitSource());
   }
   tile::SourceAttr visitSource() {
     return tile::SourceAttr::get(builder.getContext(), false, 0, 0, 1);
@@ -124,27 +125,23 @@ Value ProductPipeline::finishScores(Value scores, Value number, Value visit, int
 
 /// While there are visits: issue this one's scores, then the sum of the one before, and take this
 /// one's softmax under it. Carries the state, the packed probabilities and the number of the visit
-/// before.
+/// before, and whether that was the last.
 SmallVector<Value> ProductPipeline::loop(ValueRange initial) {
-  SmallVector<Type> types = {builder.getI32Type(), builder.getIndexType(), builder.getIndexType(),
-                             builder.getI1Type()};
-  size_t fields = types.size();
-  llvm::append_range(types, initial.getTypes());
+  auto types = llvm::to_vector(initial.getTypes());
   SmallVector<Location> locations(types.size(), op.getLoc());
   auto walk = scf::WhileOp::create(builder, types, initial);
   OpBuilder::InsertionGuard guard(builder);
-  Block *before = builder.createBlock(&walk.getBefore(), {}, initial.getTypes(),
-                                      ArrayRef(locations).take_front(initial.size()));
-  hopper::NextVisitOp next = nextVisit();
-  SmallVector<Value> found = {next.getNumber(), next.getFirstKey(), next.getCount(),
-                              next.getMasked()};
-  llvm::append_range(found, before->getArguments());
-  scf::ConditionOp::create(builder, next.getMore(), found);
+  Block *before = builder.createBlock(&walk.getBefore(), {}, types, locations);
+  Value goesOn = arith::XOrIOp::create(
+      builder, before->getArgument(3), arith::ConstantIntOp::create(builder, 1, 1));
+  scf::ConditionOp::create(builder, goesOn, before->getArguments());
 
   Block *body = builder.createBlock(&walk.getAfter(), {}, types, locations);
-  Value number = body->getArgument(0), state = body->getArgument(4);
-  Value packed = body->getArgument(5), previous = body->getArgument(6);
-  Value visit = visitOf(body->getArgument(1), body->getArgument(2), body->getArgument(3));
+  Value state = body->getArgument(0), packed = body->getArgument(1);
+  Value previous = body->getArgument(2);
+  hopper::NextVisitOp next = nextVisit();
+  Value number = next.getNumber();
+  Value visit = visitOf(next);
   Value scores = issueDot(number);
   Value summed = accumulate(packed, state, previous);
   Value finished = finishScores(scores, number, visit, /*pending=*/1, packed);
@@ -152,22 +149,24 @@ SmallVector<Value> ProductPipeline::loop(ValueRange initial) {
   Value arrived = wait(softmax.getResult(), 0, packed);
   hopper::ReleaseOp::create(builder, tile::Operand::Values, previous);
   Value rescaled = hopper::RescaleOp::create(builder, arrived.getType(), arrived);
-  scf::YieldOp::create(builder, ValueRange{rescaled, pack(softmax.getProbabilities()), number});
-  return SmallVector<Value>(walk.getResults().drop_front(fields));
+  scf::YieldOp::create(builder, ValueRange{rescaled, pack(softmax.getProbabilities()), number,
+                                           next.getLast()});
+  return SmallVector<Value>(walk.getResults());
 }
 
 LogicalResult ProductPipeline::run() {
   if (failed(findParts()))
     return failure();
   Value empty = op.getCarry().front();
-  hopper::NextVisitOp first = nextVisit();
-  auto any = scf::IfOp::create(builder, empty.getType(), first.getMore(), true);
+  Value hasVisits = hopper::HasVisitsOp::create(builder, builder.getI1Type(), op.getItem());
+  auto any = scf::IfOp::create(builder, empty.getType(), hasVisits, true);
   builder.setInsertionPointToStart(any.thenBlock());
-  Value visit = visitOf(first.getFirstKey(), first.getCount(), first.getMasked());
+  hopper::NextVisitOp first = nextVisit();
+  Value visit = visitOf(first);
   Value scores = finishScores(issueDot(first.getNumber()), first.getNumber(), visit, 0, {});
   hopper::OnlineSoftmaxOp softmax = softmaxOf(scores, empty, /*first=*/true);
-  SmallVector<Value> last =
-      loop({softmax.getResult(), pack(softmax.getProbabilities()), first.getNumber()});
+  SmallVector<Value> last = loop({softmax.getResult(), pack(softmax.getProbabilities()),
+                                  first.getNumber(), first.getLast()});
   Value summed = accumulate(last[1], last[0], last[2]);
   Value state = wait(summed, 0, last[1]);
   hopper::ReleaseOp::create(builder, tile::Operand::Values, last[2]);

@@ -19,8 +19,8 @@ using namespace skim::nvvm;
 
 namespace {
 
-/// The registers of a thread of the producing warps and of the consumers, so that all of the
-/// multiprocessor's 65,536 are used.
+/// The registers of a thread of the producing warps and of the consumers: all that a block of that
+/// many threads starts with.
 struct Registers {
   int64_t producer, consumer;
 };
@@ -29,9 +29,9 @@ Registers chooseRegisters(int64_t consumers) {
   case 1:
     return {56, 240};
   case 2:
-    return {40, 232};
+    return {56, 224};
   default:
-    return {32, 160};
+    return {56, 152};
   }
 }
 
