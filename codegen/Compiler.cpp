@@ -89,11 +89,11 @@ static Expected<std::string> emitStage(Session &session, const Pattern &pattern,
   case Stage::Plan:
     return session.planAsJson();
   case Stage::Llvm:
-    return session.emit(cpu::OutputKind::LlvmIr);
   case Stage::Assembly:
-    return session.emit(cpu::OutputKind::Assembly);
   case Stage::Object:
-    return session.emit(cpu::OutputKind::Object);
+  case Stage::Ptx:
+  case Stage::Cubin:
+    return session.emit(stage);
   }
   return session.print();
 }

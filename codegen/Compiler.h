@@ -37,7 +37,7 @@ private:
 };
 
 struct CompileOptions {
-  /// `cpu`: the machine that compiles.
+  /// `cpu`: the machine that compiles. `sm_90a`: Hopper GPUs, for operands of bf16 or f16.
   std::string target = "cpu";
   /// Which pattern of the file; empty: the last one.
   std::string pattern;
@@ -61,7 +61,7 @@ struct CompileOptions {
 
 /// What `emit` prints: the pattern after the front end, the launch plan with its tile programs,
 /// the plan as JSON, LLVM IR, assembly, or the bytes of an object file.
-enum class Stage : uint8_t { Skim, Tile, Plan, Llvm, Assembly, Object };
+enum class Stage : uint8_t { Skim, Tile, Plan, Llvm, Assembly, Object, Ptx, Cubin };
 
 /// One kernel of a bundle: a pattern, and what it is compiled for.
 struct BundleRequest {

@@ -4,6 +4,10 @@
 #include "codegen/Version.h"
 #include "codegen/cpu/LinkImage.h"
 #include "codegen/cpu/Pipeline.h"
+#include "codegen/nvvm/Emit.h"
+#include "codegen/nvvm/KernelFunction.h"
+#include "codegen/nvvm/Pipeline.h"
+#include "codegen/nvvm/Ptxas.h"
 #include "codegen/report/CreateReport.h"
 #include "dialect/Skim/SkimOps.h"
 #include "dialect/Tile/TileOps.h"
@@ -59,6 +63,8 @@ Status checkOptions(const CompileOptions &options) {
   return Status::ok();
 }
 
+constexpr const char *kHopper = "sm_90a";
+
 std::unique_ptr<mlir::MLIRContext> createContext() {
   auto context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
   // Diagnostics are for those who write patterns: their text is cited, not the IR.
@@ -67,20 +73,25 @@ std::unique_ptr<mlir::MLIRContext> createContext() {
                        mlir::arith::ArithDialect, mlir::math::MathDialect>();
   mlir::DialectRegistry registry;
   cpu::registerDialects(registry);
+  nvvm::registerDialects(registry);
   context->appendDialectRegistry(registry);
   return context;
 }
 
 } // namespace
 
+bool Session::onHopper() const { return options.target == kHopper; }
+
 Status Session::parse(const Pattern &pattern) {
   if (Status checked = checkOptions(options); !checked)
     return checked;
-  std::string name = options.target == "cpu" ? "native" : options.target;
-  llvm::Expected<const cpu::Target *> found = cpu::findTarget(name);
-  if (!found)
-    return invalid(llvm::toString(found.takeError()));
-  target = *found;
+  if (!onHopper()) {
+    std::string name = options.target == "cpu" ? "native" : options.target;
+    llvm::Expected<const cpu::Target *> found = cpu::findTarget(name);
+    if (!found)
+      return invalid(llvm::toString(found.takeError()));
+    target = *found;
+  }
   program = text::loadBuffer(llvm::MemoryBuffer::getMemBufferCopy(pattern.text(), pattern.path()),
                              diagnostics);
   return Status::ok();
@@ -117,7 +128,9 @@ Status Session::plan() {
   mlir::OpBuilder builder(context.get());
   builder.setInsertionPointToEnd(module->getBody());
   mlir::IntegerAttr pageSize;
-  if (options.pageSize)
+  if (onHopper())
+    pageSize = builder.getI64IntegerAttr(options.pageSize.value_or(0));
+  else if (options.pageSize)
     pageSize = builder.getI64IntegerAttr(*options.pageSize);
   mlir::DictionaryAttr lengths = vectorLengths(pattern);
   ir::AttendOp::create(builder, pattern.getLoc(), pattern.getSymName(), options.queryHeads,
@@ -127,7 +140,7 @@ Status Session::plan() {
                        pageSize, options.writesKept, lengths);
   mlir::PassManager manager(context.get());
   manager.enableVerifier(true);
-  buildPlanPipeline(manager);
+  buildPlanPipeline(manager, onHopper() ? kHopper : "cpu");
   text::DiagnosticsFromMlir handler(*context, diagnostics);
   if (failed(manager.run(*module)))
     return refused();
@@ -135,25 +148,16 @@ Status Session::plan() {
   if (failed(exported))
     return refused();
   launchPlan = std::move(*exported);
+  if (onHopper())
+    nvvm::describeLaunches(*module, launchPlan);
   return Status::ok();
 }
 
 Expected<BundleEntry> Session::compile() {
   text::DiagnosticsFromMlir handler(*context, diagnostics);
-  auto object = cpu::emit(*module, *target, cpu::OutputKind::Object);
-  if (!object)
-    return failedToLower(object.takeError());
-  std::vector<std::string> symbols;
-  for (const KernelDescription &kernel : launchPlan.kernels)
-    symbols.push_back(kernel.symbol);
-  llvm::Expected<CodeImage> image = cpu::linkImage(*object, symbols);
-  if (!image)
-    return failedToLower(image.takeError());
-
   BundleEntry entry;
-  entry.target = target->name.str();
-  entry.triple = target->triple.str();
-  entry.features = target->processor.str();
+  if (Status status = onHopper() ? compileForHopper(entry) : compileForCpu(entry); !status)
+    return status;
   entry.launchPlan = launchPlan;
   KernelMetadata &metadata = entry.metadata;
   metadata.skimVersion = compilerVersion();
@@ -168,13 +172,59 @@ Expected<BundleEntry> Session::compile() {
                                            std::to_string(place.column) + ": " + breaker.reason);
   }
   metadata.warnings = messages();
-  metadata.cpuImage = std::move(image->layout);
-  entry.code.push_back({SectionKind::CpuImage, std::move(image->bytes)});
   return entry;
 }
 
-Expected<std::string> Session::emit(cpu::OutputKind kind) {
+Status Session::compileForCpu(BundleEntry &entry) {
+  auto object = cpu::emit(*module, *target, cpu::OutputKind::Object);
+  if (!object)
+    return failedToLower(object.takeError());
+  std::vector<std::string> symbols;
+  for (const KernelDescription &kernel : launchPlan.kernels)
+    symbols.push_back(kernel.symbol);
+  llvm::Expected<CodeImage> image = cpu::linkImage(*object, symbols);
+  if (!image)
+    return failedToLower(image.takeError());
+  entry.target = target->name.str();
+  entry.triple = target->triple.str();
+  entry.features = target->processor.str();
+  entry.metadata.cpuImage = std::move(image->layout);
+  entry.code.push_back({SectionKind::CpuImage, std::move(image->bytes)});
+  return Status::ok();
+}
+
+Status Session::compileForHopper(BundleEntry &entry) {
+  llvm::Expected<std::string> ptx = nvvm::emit(*module, nvvm::OutputKind::Ptx);
+  if (!ptx)
+    return failedToLower(ptx.takeError());
+  entry.target = kHopper;
+  entry.triple = nvvm::kTriple.str();
+  entry.features = nvvm::kFeatures.str();
+  entry.code.push_back({SectionKind::Ptx, std::move(*ptx)});
+  return Status::ok();
+}
+
+Expected<std::string> Session::emit(Stage stage) {
   text::DiagnosticsFromMlir handler(*context, diagnostics);
+  bool ptx = stage == Stage::Ptx || stage == Stage::Cubin;
+  if (ptx != onHopper() && stage != Stage::Llvm)
+    return invalid(std::string("expected a form of ") +
+                   (onHopper() ? "sm_90a (llvm, ptx, cubin)" : "the CPU (llvm, asm, object)"));
+  if (onHopper()) {
+    auto kind = stage == Stage::Llvm ? nvvm::OutputKind::LlvmIr : nvvm::OutputKind::Ptx;
+    llvm::Expected<std::string> text = nvvm::emit(*module, kind);
+    if (!text)
+      return failedToLower(text.takeError());
+    if (stage != Stage::Cubin)
+      return *text;
+    llvm::Expected<nvvm::Assembly> assembly = nvvm::assemble(*text, kHopper);
+    if (!assembly)
+      return failedToLower(assembly.takeError());
+    return assembly->cubin;
+  }
+  auto kind = stage == Stage::Llvm       ? cpu::OutputKind::LlvmIr
+              : stage == Stage::Assembly ? cpu::OutputKind::Assembly
+                                         : cpu::OutputKind::Object;
   llvm::Expected<llvm::SmallVector<char, 0>> bytes = cpu::emit(*module, *target, kind);
   if (!bytes)
     return failedToLower(bytes.takeError());

@@ -35,7 +35,8 @@ public:
 
   /// The kernels as machine code, with all that a bundle says of them.
   Expected<BundleEntry> compile();
-  Expected<std::string> emit(cpu::OutputKind kind);
+  /// The code in one of the forms that the target has.
+  Expected<std::string> emit(Stage stage);
   /// The IR as it is now.
   std::string print() const;
   std::string planAsJson() const { return toJson(launchPlan) + "\n"; }
@@ -48,6 +49,10 @@ public:
 private:
   Status refused() const { return {StatusCode::InvalidPattern, messages()}; }
   Status failedToLower(llvm::Error error) const;
+  /// Whether the target is sm_90a and not a CPU.
+  bool onHopper() const;
+  Status compileForCpu(BundleEntry &entry);
+  Status compileForHopper(BundleEntry &entry);
   mlir::DictionaryAttr vectorLengths(ir::PatternOp pattern);
   SourcePlace placeOf(llvm::SMLoc location) const;
   SourcePlace placeOf(mlir::Location location) const;
@@ -55,7 +60,7 @@ private:
   const CompileOptions &options;
   text::Diagnostics diagnostics;
   text::Program program;
-  const cpu::Target *target = nullptr;
+  const cpu::Target *target = nullptr; ///< null on a GPU
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::optional<ChunkInvariance> invariance;

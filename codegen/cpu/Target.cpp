@@ -21,13 +21,19 @@ static const Target allTargets[] = {
     {"aarch64", arm, "generic", 4, 32, true, true, 8, 8, 2},
 };
 
+/// One thread of a device that runs many.
+static const Target scalar = {"scalar", "", "", 1, 32, true, true, 4, 4, 2};
+
 ArrayRef<Target> skim::cpu::targets() { return allTargets; }
+const Target &skim::cpu::scalarTarget() { return scalar; }
 
 bool skim::cpu::hostRuns(const Target &target) {
   return is_contained(machineTargets(), std::string_view(target.name));
 }
 
 Expected<const Target *> skim::cpu::findTarget(StringRef name) {
+  if (name == scalar.name)
+    return &scalar;
   const Target *best = nullptr;
   for (const Target &target : allTargets) {
     if (target.name == name)

@@ -27,6 +27,9 @@ struct Target {
 /// All targets, the least of each family first.
 llvm::ArrayRef<Target> targets();
 
+/// Code without vectors, for the passes alone: one thread of a GPU runs it for one item.
+const Target &scalarTarget();
+
 /// The target called `name`; `native` is the best one that this machine runs. An unknown name is an
 /// error that lists the names.
 llvm::Expected<const Target *> findTarget(llvm::StringRef name);

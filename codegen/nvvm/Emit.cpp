@@ -26,13 +26,6 @@ using namespace llvm;
 using namespace skim;
 using namespace skim::nvvm;
 
-namespace {
-constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
-constexpr llvm::StringLiteral kProcessor = "sm_90a";
-/// The first version with bulk tensor copies into the block's own shared memory.
-constexpr llvm::StringLiteral kFeatures = "+ptx86";
-} // namespace
-
 static Expected<std::unique_ptr<TargetMachine>> createMachine() {
   static std::once_flag once;
   std::call_once(once, [] {

@@ -62,6 +62,15 @@ def LowerFragments : SkimNvvmPass<"skim-nvvm-lower-fragments"> {
   }];
 }
 
+def WrapPrograms : SkimNvvmPass<"skim-nvvm-wrap-programs"> {
+  let summary = "make the other programs kernels in which each thread runs items";
+  let description = [{
+    The functions that the passes of the CPU make of programs without attention (lists that are scattered, covers, block means) become
+    device functions; a kernel of the same name calls each for the items i, i + n, i + 2n, ..., where i is the number of the thread among all n of the grid.
+    Runs after the passes of the CPU, for its target `scalar`.
+  }];
+}
+
 def ExpandMath : SkimNvvmPass<"skim-nvvm-expand-math"> {
   let summary = "replace functions of math by approximate instructions";
   let description = [{

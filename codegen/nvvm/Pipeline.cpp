@@ -1,13 +1,9 @@
 #include "codegen/nvvm/Pipeline.h"
 
+#include "codegen/cpu/Pipeline.h"
 #include "codegen/nvvm/HopperOps.h"
 #include "codegen/nvvm/Passes.h"
 
-#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
-#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -27,20 +23,18 @@ void skim::nvvm::addLowerTilePipeline(OpPassManager &manager) {
   manager.addPass(createLowerCopies());
   manager.addPass(createLowerFragments());
   manager.addPass(createExpandMath());
+  cpu::addLowerTilePipeline(manager, cpu::scalarTarget());
+  manager.addPass(createWrapPrograms());
 }
 
 void skim::nvvm::addLowerLoopsPipeline(OpPassManager &manager) {
   manager.addPass(createReconcileUnrealizedCastsPass());
-  manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-  manager.addPass(createSCFToControlFlowPass());
-  manager.addPass(createConvertMathToLLVMPass());
-  manager.addPass(createArithToLLVMConversionPass());
-  manager.addPass(createConvertControlFlowToLLVMPass());
-  manager.addPass(createReconcileUnrealizedCastsPass());
+  cpu::addLowerLoopsPipeline(manager, cpu::scalarTarget());
 }
 
 void skim::nvvm::registerDialects(DialectRegistry &registry) {
+  cpu::registerDialects(registry);
   registry.insert<tile::TileDialect, hopper::HopperDialect, arith::ArithDialect,
                   cf::ControlFlowDialect, LLVM::LLVMDialect, math::MathDialect, NVVM::NVVMDialect,
                   scf::SCFDialect>();

@@ -19,7 +19,7 @@ namespace skim::tool {
 namespace {
 
 llvm::Expected<Stage> stageOf(llvm::StringRef form) {
-  constexpr llvm::StringLiteral forms = "skim, plan, tile, llvm, asm, object, bundle";
+  constexpr llvm::StringLiteral forms = "skim, plan, tile, llvm, asm, object, ptx, cubin, bundle";
   std::optional<Stage> stage = llvm::StringSwitch<std::optional<Stage>>(form)
                                    .Case("skim", Stage::Skim)
                                    .Case("plan", Stage::Plan)
@@ -27,12 +27,11 @@ llvm::Expected<Stage> stageOf(llvm::StringRef form) {
                                    .Case("llvm", Stage::Llvm)
                                    .Case("asm", Stage::Assembly)
                                    .Case("object", Stage::Object)
+                                   .Case("ptx", Stage::Ptx)
+                                   .Case("cubin", Stage::Cubin)
                                    .Default(std::nullopt);
   if (stage)
     return *stage;
-  if (form == "ptx" || form == "cubin")
-    return wrongInput("--emit " + form +
-                      ": this build of skim compiles for no GPU; expected one of " + forms);
   return wrongUsage("--emit: expected one of " + forms + " but got '" + form + "'");
 }
 
@@ -120,13 +119,16 @@ llvm::Error compile(const Options &options) {
   llvm::Expected<ReportOptions> call = reports ? readCall(options) : ReportOptions();
   if (!call)
     return call.takeError();
-  llvm::Expected<Stage> stage = stageOf(options.text(OPT_emit, "object"));
+  llvm::StringRef target = options.text(OPT_target, "cpu");
+  llvm::Expected<Stage> stage =
+      stageOf(options.text(OPT_emit, target.starts_with("sm_") ? "ptx" : "object"));
   if (!stage)
     return stage.takeError();
-  problem->target = options.text(OPT_target, "cpu").str();
+  problem->target = target.str();
   if (llvm::Error error = checkTarget(problem->target))
     return error;
-  if (*stage == Stage::Object && !options.has(OPT_output) && !reports)
+  bool binary = *stage == Stage::Object || *stage == Stage::Cubin;
+  if (binary && !options.has(OPT_output) && !reports)
     return wrongUsage("expected -o FILE for an object file");
   llvm::Expected<std::vector<Setting>> given = options.settings();
   if (!given)

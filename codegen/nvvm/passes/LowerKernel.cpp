@@ -2,6 +2,7 @@
 #include "codegen/cpu/Items.h"
 #include "codegen/cpu/KernelArguments.h"
 #include "codegen/nvvm/Batches.h"
+#include "codegen/nvvm/KernelFunction.h"
 #include "codegen/nvvm/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -53,25 +54,11 @@ private:
 } // namespace
 
 LLVM::LLVMFuncOp KernelLowering::createFunction() {
-  Type pointer = device.pointerType();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(device.getContext()),
-                                          SmallVector<Type>(7, pointer));
-  auto function = LLVM::LLVMFuncOp::create(device, kernel.getSymName(), type);
-  cpu::setKernelInfo(function,
-                     {kernel.getProblem(), kernel.getSchedule(), kernel.getItems()});
+  LLVM::LLVMFuncOp function =
+      createKernelFunction(device, kernel.getSymName(),
+                           kThreadsOfGroup * (1 + kernel.getSchedule().getConsumers()));
+  cpu::setKernelInfo(function, {kernel.getProblem(), kernel.getSchedule(), kernel.getItems()});
   function->setAttr(kPageSizeAttr, kernel.getPageSizeAttr());
-  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), device.getUnitAttr());
-  auto threads = static_cast<int32_t>(kThreadsOfGroup * (1 + kernel.getSchedule().getConsumers()));
-  function->setAttr("nvvm.reqntid", device.getDenseI32ArrayAttr({threads}));
-  function->setAttr("nvvm.minctasm", device.getI32IntegerAttr(1));
-  Type map = LLVM::LLVMArrayType::get(device.getI8Type(), 128);
-  for (unsigned argument = 4; argument < 7; ++argument) {
-    function.setArgAttr(argument, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(map));
-    function.setArgAttr(argument, LLVM::LLVMDialect::getAlignAttrName(),
-                        device.getI64IntegerAttr(64));
-    function.setArgAttr(argument, NVVM::NVVMDialect::getGridConstantAttrName(),
-                        device.getUnitAttr());
-  }
   return function;
 }
 
@@ -192,7 +179,6 @@ LogicalResult KernelLowering::lowerConsumer() {
 
 LogicalResult KernelLowering::run() {
   LLVM::LLVMFuncOp function = createFunction();
-  device.kernel = function;
   device.setInsertionPointToStart(function.addEntryBlock(device));
   arguments = function.getArgument(0);
   items = function.getArgument(1);

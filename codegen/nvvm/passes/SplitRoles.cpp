@@ -1,5 +1,6 @@
 // Attention programs to kernels of roles.
 #include "codegen/nvvm/HopperOps.h"
+#include "codegen/nvvm/KernelFunction.h"
 #include "codegen/nvvm/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -83,10 +84,6 @@ LogicalResult RoleSplitter::checkOperands() {
   if (!llvm::hasSingleElement(all))
     return program.emitError() << "sm_90a: 'rest mean' is not compiled for this target";
   visits = *all.begin();
-  for (Operation &op : source.getBody().getOps())
-    if (llvm::any_of(op.getResultTypes(), llvm::IsaPred<tile::PanelType>))
-      return op.emitError() << "sm_90a: selections that single rows make by scores are not "
-                               "compiled for this target";
   return success();
 }
 
@@ -208,15 +205,25 @@ LogicalResult RoleSplitter::run() {
   return success();
 }
 
+/// What no kernel of this target computes.
+static LogicalResult refuse(tile::ProgramOp program) {
+  WalkResult found = program.walk([](Operation *op) {
+    bool scores = isa<tile::SelectOp>(op) ||
+                  llvm::any_of(op->getResultTypes(), llvm::IsaPred<tile::PanelType>);
+    if (scores)
+      op->emitError() << "sm_90a: maps and selections by scores are not compiled for this target";
+    return scores ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return success(!found.wasInterrupted());
+}
+
 namespace {
 
 struct SplitRolesPass : skim::nvvm::impl::SplitRolesBase<SplitRolesPass> {
   void runOnOperation() override {
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
-      bool attends = !program.getBody().front().getOps<tile::ForEachWorkItemOp>().empty() &&
-                     program.walk([](tile::FinishOp) { return WalkResult::interrupt(); })
-                         .wasInterrupted();
-      if (attends && failed(RoleSplitter(program).run()))
+      if (failed(refuse(program)) ||
+          (isAttention(program) && failed(RoleSplitter(program).run())))
         return signalPassFailure();
     }
     // Launch plans name programs; they are for the host.

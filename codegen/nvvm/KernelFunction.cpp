@@ -1,0 +1,50 @@
+#include "codegen/nvvm/KernelFunction.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::nvvm;
+
+LLVM::LLVMFuncOp skim::nvvm::createKernelFunction(Device &device, llvm::StringRef name,
+                                                  int64_t threads) {
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(device.getContext()),
+                                          SmallVector<Type>(7, device.pointerType()));
+  auto function = LLVM::LLVMFuncOp::create(device, name, type);
+  device.kernel = function;
+  function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), device.getUnitAttr());
+  function->setAttr("nvvm.reqntid", device.getDenseI32ArrayAttr({static_cast<int32_t>(threads)}));
+  function->setAttr("nvvm.minctasm", device.getI32IntegerAttr(1));
+  Type map = LLVM::LLVMArrayType::get(device.getI8Type(), 128);
+  for (unsigned argument = 4; argument < 7; ++argument) {
+    function.setArgAttr(argument, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(map));
+    function.setArgAttr(argument, LLVM::LLVMDialect::getAlignAttrName(),
+                        device.getI64IntegerAttr(64));
+    function.setArgAttr(argument, NVVM::NVVMDialect::getGridConstantAttrName(),
+                        device.getUnitAttr());
+  }
+  return function;
+}
+
+bool skim::nvvm::isAttention(tile::ProgramOp program) {
+  return program.walk([](tile::FinishOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+void skim::nvvm::describeLaunches(ModuleOp module, LaunchPlan &plan) {
+  for (KernelDescription &kernel : plan.kernels) {
+    auto program = module.lookupSymbol<tile::ProgramOp>(kernel.symbol);
+    CudaLaunch &launch = kernel.cuda.emplace();
+    if (!isAttention(program)) {
+      launch.threads = kThreadsOfItems;
+      launch.blocksPerMultiprocessor = 8;
+      continue;
+    }
+    tile::ScheduleAttr schedule = program.getSchedule();
+    launch.threads = 128 * (1 + schedule.getConsumers());
+    launch.sharedBytes = SharedLayout(program.getProblem(), schedule).bytes;
+    launch.blocksPerMultiprocessor = 1;
+    launch.tensorMaps = true;
+    launch.rowsPerTile = schedule.getRows();
+    launch.keysPerTile = schedule.getKeys();
+  }
+}

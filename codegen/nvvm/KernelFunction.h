@@ -1,0 +1,27 @@
+// Entry points: the arguments of the binary contract, and how the host launches them.
+#ifndef SKIM_CODEGEN_NVVM_KERNELFUNCTION_H
+#define SKIM_CODEGEN_NVVM_KERNELFUNCTION_H
+
+#include "codegen/nvvm/Device.h"
+#include "runtime/LaunchPlan.h"
+
+namespace skim::nvvm {
+
+/// Threads of a block whose threads run items each on their own.
+inline constexpr int64_t kThreadsOfItems = 128;
+
+/// Declares a kernel for blocks of `threads` threads, in front of where `device` stands. Its arguments are
+/// pointers to the kernel's arguments, to the items, to their number and to the counter from which items are taken, and the
+/// tensor maps of queries, keys and values.
+mlir::LLVM::LLVMFuncOp createKernelFunction(Device &device, llvm::StringRef name, int64_t threads);
+
+/// Says in `plan` how the kernels that the programs of `module` become are launched.
+void describeLaunches(mlir::ModuleOp module, LaunchPlan &plan);
+
+/// Whether a program is attention, which roles share, and not something that threads do item by
+/// item.
+bool isAttention(tile::ProgramOp program);
+
+} // namespace skim::nvvm
+
+#endif // SKIM_CODEGEN_NVVM_KERNELFUNCTION_H
