@@ -24,6 +24,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <span>
+
 namespace skim {
 namespace {
 
@@ -200,7 +202,8 @@ Status Session::compileForHopper(BundleEntry &entry) {
   entry.target = kHopper;
   entry.triple = nvvm::kTriple.str();
   entry.features = nvvm::kFeatures.str();
-  entry.code.push_back({SectionKind::Ptx, std::move(*ptx)});
+  std::span<const std::byte> bytes = std::as_bytes(std::span(*ptx));
+  entry.code.push_back({SectionKind::Ptx, {bytes.begin(), bytes.end()}});
   return Status::ok();
 }
 

@@ -38,8 +38,9 @@ public:
     mlir::FailureOr<VisitedSet> visited = visitSet(loc, formulas, keep().getSet(), shape);
     if (failed(visited))
       return failure();
-    ProgramBuilder program(pattern, plan, loc,
-                           {"attention", shape, tile::HeadKind::Query, tile::ItemAxis::Queries, schedule});
+    ProgramBuilder program(
+        pattern, plan, loc,
+        {"attention", shape, tile::HeadKind::Query, tile::ItemAxis::Queries, schedule});
     OpBuilder &builder = program.builder();
     raiseUnlistedLabels(program);
     PanelBuilder panels(pattern, plan, program.item(), shape.rows, builder, program.scalars());

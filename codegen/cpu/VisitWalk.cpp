@@ -136,7 +136,7 @@ LogicalResult VisitWalk::testLiterals(Value firstKey, Value count) {
 }
 
 FailureOr<Code::Values> VisitWalk::testLiteral(tile::LiteralOp literal, Value firstKey,
-                                                   Value count) {
+                                               Value count) {
   int64_t queryCell = literal.getQueryCell(), keyCell = literal.getKeyCell();
   // Cells lower than a vector are tested on vectors of rows, others one by one.
   bool vectors = queryCell != 0 && queryCell < lanes;
@@ -177,8 +177,7 @@ FailureOr<Code::Values> VisitWalk::testLiteral(tile::LiteralOp literal, Value fi
 
   auto overRows = [&](ValueRange found, Value key) -> Code::Values {
     if (vectors)
-      return code.loop(code.roundDown(item.getRowsBegin(), lanes), item.getRowsEnd(),
-                       lanes, found,
+      return code.loop(code.roundDown(item.getRowsBegin(), lanes), item.getRowsEnd(), lanes, found,
                        [&](Value row, ValueRange carried) { return combine(carried, row, key); });
     Value first = firstRow(code, item), last = code.sub(endRow(code, item), code.index(1));
     if (queryCell == 0)
@@ -208,4 +207,3 @@ FailureOr<Code::Values> VisitWalk::testLiteral(tile::LiteralOp literal, Value fi
     return failure();
   return result;
 }
-

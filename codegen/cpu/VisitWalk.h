@@ -14,7 +14,8 @@ public:
   VisitWalk(Code &code, tile::ForEachVisitOp op, tile::ItemRecordOp item, unsigned lanes)
       : code(code), op(op), item(item), lanes(lanes) {}
 
-  /// Calls `walkTiles` for the tiles [bottom, top) of a stretch that has an active touched interval.
+  /// Calls `walkTiles` for the tiles [bottom, top) of a stretch that has an active touched
+  /// interval.
   llvm::LogicalResult
   run(llvm::function_ref<llvm::LogicalResult(mlir::Value bottom, mlir::Value top)> walkTiles);
 

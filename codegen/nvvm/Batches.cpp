@@ -18,9 +18,9 @@ static constexpr int64_t kCountOffset = 4;
 static constexpr int64_t kItemOffset = 8;
 
 static std::array<Value ItemFields::*, 8> fieldsOfItem() {
-  return {&ItemFields::request, &ItemFields::head,       &ItemFields::tile,         &ItemFields::qLen,
-          &ItemFields::kvLen,   &ItemFields::firstToken, &ItemFields::firstKeyToken,
-          &ItemFields::hasVisits};
+  return {&ItemFields::request,       &ItemFields::head,     &ItemFields::tile,
+          &ItemFields::qLen,          &ItemFields::kvLen,    &ItemFields::firstToken,
+          &ItemFields::firstKeyToken, &ItemFields::hasVisits};
 }
 
 static ItemFields loadFields(Device &device, Value offset) {
@@ -54,7 +54,8 @@ ItemFields skim::nvvm::readItem(Device &device, Value arguments, Value items, Va
   item.kvLen = entry(cpu::loadArgument(device, arguments, Argument::KvLens), item.request, 4);
   Value keyStarts = cpu::loadArgument(device, arguments, Argument::CuSeqlensKv);
   item.firstKeyToken = device.choose(
-      device.notNull(keyStarts), [&]() -> cpu::Code::Values { return {entry(keyStarts, item.request, 4)}; },
+      device.notNull(keyStarts),
+      [&]() -> cpu::Code::Values { return {entry(keyStarts, item.request, 4)}; },
       [&]() -> cpu::Code::Values { return {device.i32(0)}; })[0];
   return item;
 }

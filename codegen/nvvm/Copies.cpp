@@ -46,8 +46,7 @@ void skim::nvvm::copyQueryTile(Device &device, const SharedLayout &layout, Value
 }
 
 /// The boxes of a tile of contiguous keys: one.
-static void copyContiguous(Device &device, KeyTile &tile, unsigned map, Value slot,
-                           Value barrier) {
+static void copyContiguous(Device &device, KeyTile &tile, unsigned map, Value slot, Value barrier) {
   device.ifThen(device.isLane(0), [&] {
     Value zero = device.i32(0);
     Value token = device.add(tile.firstKeyToken, device.toI32(tile.firstKey));
@@ -91,8 +90,7 @@ static void copyPaged(Device &device, KeyTile &tile, unsigned map, Value slot, V
   Value lane = device.lane();
   auto copyPage = [&](Value position) {
     Value first = device.mul(position, device.i32(page));
-    Value number =
-        pageOf(device, tile, device.add(tile.firstKey, device.toIndex(first)), page);
+    Value number = pageOf(device, tile, device.add(tile.firstKey, device.toIndex(first)), page);
     Value row = device.add(slot, device.mul(first, device.i32(SharedLayout::kColumnBytes)));
     for (int64_t panel = 0; panel < panels; ++panel) {
       Value start = device.add(row, device.i32(panel * keys * SharedLayout::kColumnBytes));
@@ -141,8 +139,7 @@ void skim::nvvm::copyKeyTile(Device &device, const SharedLayout &layout, KeyTile
   Value filled = device.filled(ring, device.slotOf(ring, number));
   Value cut = device.less(tile.count, device.index(keys));
   // The copy of a cut tile completes on a barrier of the loader's own, which then clears its rest.
-  Value barrier =
-      isKeys ? filled : Value(device.select(cut, device.shared(layout.tail), filled));
+  Value barrier = isKeys ? filled : Value(device.select(cut, device.shared(layout.tail), filled));
   device.ifThen(device.isLane(0), [&] { device.arriveExpecting(barrier, ring.bytes); });
   device.syncWarp();
   if (pageSize(device) == 0)

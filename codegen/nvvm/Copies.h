@@ -21,8 +21,7 @@ void copyQueryTile(Device &device, const SharedLayout &layout, mlir::Value numbe
 
 /// Copies a tile into slot `number` of its ring and hands it on. For all lanes of a warp. Values of
 /// keys that do not exist become 0.
-void copyKeyTile(Device &device, const SharedLayout &layout, KeyTile &tile,
-                 mlir::Value number);
+void copyKeyTile(Device &device, const SharedLayout &layout, KeyTile &tile, mlir::Value number);
 
 /// The page size that the kernel is compiled for, 0 for contiguous keys and values.
 int64_t pageSize(Device &device);

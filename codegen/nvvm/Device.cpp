@@ -22,9 +22,7 @@ Device Device::before(Operation *op) {
 Value Device::i32(int64_t value) {
   return arith::ConstantOp::create(*this, getI32IntegerAttr(static_cast<int32_t>(value)));
 }
-Value Device::toI32(Value index) {
-  return createOrFold<arith::IndexCastOp>(getI32Type(), index);
-}
+Value Device::toI32(Value index) { return createOrFold<arith::IndexCastOp>(getI32Type(), index); }
 Value Device::toIndex(Value i32) { return createOrFold<arith::IndexCastOp>(getIndexType(), i32); }
 Value Device::shiftRight(Value a, int64_t bits) {
   return createOrFold<arith::ShRUIOp>(a, i32(bits));

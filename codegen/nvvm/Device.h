@@ -55,8 +55,9 @@ public:
   mlir::Value isLane(int64_t number);
   mlir::Value ballot(mlir::Value predicate);
   mlir::Value any(mlir::Value predicate);
-  mlir::Value broadcast(mlir::Value value);             ///< lane 0's
-  mlir::Value exchange(mlir::Value value, int64_t mask); ///< of the lane whose number differs in `mask`
+  mlir::Value broadcast(mlir::Value value); ///< lane 0's
+  mlir::Value exchange(mlir::Value value,
+                       int64_t mask); ///< of the lane whose number differs in `mask`
   void syncWarp();
 
   // A variable of the frame, promoted to registers later.
@@ -75,8 +76,8 @@ SharedLayout sharedLayout(mlir::Operation *op);
 
 /// Variables of each thread: what its warp counts (items, visits and batches since the kernel's
 /// start, visits of the batch that is being filled, copies that the barrier of cut tiles has seen),
-/// the ordinal of the item that was taken, the flag of an item's last visit, the number of its warp,
-/// and the softmax scale.
+/// the ordinal of the item that was taken, the flag of an item's last visit, the number of its
+/// warp, and the softmax scale.
 enum class Frame { Item, Visit, Batch, Fill, Tail, Taken, Last, Warp, Scale };
 /// Finds a variable of the kernel.
 mlir::Value frame(Device &device, Frame which);

@@ -9,8 +9,8 @@
 
 namespace skim::nvvm {
 
-/// What LLVM is told of the target. PTX 8.6 is the first with bulk tensor copies into the block's own
-/// shared memory.
+/// What LLVM is told of the target. PTX 8.6 is the first with bulk tensor copies into the block's
+/// own shared memory.
 inline constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
 inline constexpr llvm::StringLiteral kProcessor = "sm_90a";
 inline constexpr llvm::StringLiteral kFeatures = "+ptx86";

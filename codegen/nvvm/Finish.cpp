@@ -1,8 +1,7 @@
 // The end of an item: division by the sums, stores of output and log-sum-exp.
-#include "codegen/nvvm/Registers.h"
-
-#include "codegen/cpu/Items.h"
 #include "codegen/cpu/KernelArguments.h"
+#include "codegen/nvvm/Batches.h"
+#include "codegen/nvvm/Registers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -36,10 +35,10 @@ public:
     if (!carriesScale(op.getState()))
       unit = device.get(frame(device, Frame::Scale), device.getF32Type());
     for (size_t row = 0; row < 2; ++row) {
-      Value sum = acrossColumns(device, state.sum[row], [&](Value a, Value b) {
-        return nvvm::sum(device, a, b);
-      });
-      RowEnd end = endRow(device, multiply(device, state.maximum[row], unit), sum, adaptor.getSink());
+      Value sum = acrossColumns(device, state.sum[row],
+                                [&](Value a, Value b) { return nvvm::sum(device, a, b); });
+      RowEnd end =
+          endRow(device, multiply(device, state.maximum[row], unit), sum, adaptor.getSink());
       storeRow(device, *item, state, row, end);
     }
     rewriter.eraseOp(op);
@@ -73,25 +72,30 @@ private:
             device.select(empty, none, nvvm::sum(device, origin, logarithm))};
   }
 
-  static void storeRow(Device &device, tile::ItemRecordOp item, const State &state, size_t row,
+  /// Stores the thread's row `row`. The item is read again from shared memory: kept in registers,
+  /// it would lack them in the loop over visits.
+  static void storeRow(Device &device, tile::ItemRecordOp record, const State &state, size_t row,
                        const RowEnd &end) {
-    Value inTile = device.toIndex(
-        device.add(firstRowOfThread(device), device.i32(static_cast<int64_t>(8 * row))));
-    Value exists = device.logicalAnd(device.lessOrEqual(item.getRowsBegin(), inTile),
-                                     device.less(inTile, item.getRowsEnd()));
-    Value base = cpu::basePosition(device, item);
-    Value token = device.add(item.getFirstToken(),
-                             device.add(device.sub(cpu::tileStart(device, item), base), inTile));
+    SharedLayout layout = sharedLayout(record);
+    ItemFields item = loadItem(device, layout, device.getI32(frame(device, Frame::Item)));
+    Value base = device.sub(item.kvLen, item.qLen);
+    Value inTile = device.add(firstRowOfThread(device), device.i32(static_cast<int64_t>(8 * row)));
+    auto tileRows = static_cast<int64_t>(record.getTileRows());
+    Value position = device.add(device.mul(item.tile, device.i32(tileRows)), inTile);
+    Value exists =
+        device.logicalAnd(device.lessOrEqual(base, position), device.less(position, item.kvLen));
+    Value token = device.toIndex(device.add(item.firstToken, device.sub(position, base)));
+    Value head = device.toIndex(item.head);
     device.ifThen(exists, [&] {
-      Value arguments = item.getArguments();
+      Value arguments = record.getArguments();
       auto stride = [&](Argument argument) { return loadArgument(device, arguments, argument); };
-      Type element = cpu::kernelInfo(item).problem.getOut();
+      Type element = cpu::kernelInfo(record).problem.getOut();
       auto bytes = static_cast<int64_t>(element.getIntOrFloatBitWidth() / 8);
-      Value position = device.add(device.mul(token, stride(Argument::OutTokenStride)),
-                                  device.mul(item.getHead(), stride(Argument::OutHeadStride)));
-      position = device.add(position, device.toIndex(firstColumnOfThread(device)));
+      Value start = device.add(device.mul(token, stride(Argument::OutTokenStride)),
+                               device.mul(head, stride(Argument::OutHeadStride)));
+      start = device.add(start, device.toIndex(firstColumnOfThread(device)));
       Value address = device.offset(loadArgument(device, arguments, Argument::OutData),
-                                    device.mul(position, device.index(bytes)));
+                                    device.mul(start, device.index(bytes)));
       for (size_t i = 2 * row; i < state.output.size(); i += 4) {
         Value low = multiply(device, state.output[i], end.factor);
         Value high = multiply(device, state.output[i + 1], end.factor);
@@ -102,7 +106,7 @@ private:
       Value first = device.equal(device.bitAnd(device.lane(), 3), device.i32(0));
       device.ifThen(device.logicalAnd(first, device.notNull(lse)), [&] {
         Value entry = device.add(device.mul(token, stride(Argument::LseTokenStride)),
-                                 device.mul(item.getHead(), stride(Argument::LseHeadStride)));
+                                 device.mul(head, stride(Argument::LseHeadStride)));
         device.store(end.logSumExp, device.offset(lse, device.mul(entry, device.index(4))));
       });
     });

@@ -10,9 +10,9 @@ namespace skim::nvvm {
 /// Threads of a block whose threads run items each on their own.
 inline constexpr int64_t kThreadsOfItems = 128;
 
-/// Declares a kernel for blocks of `threads` threads, in front of where `device` stands. Its arguments are
-/// pointers to the kernel's arguments, to the items, to their number and to the counter from which items are taken, and the
-/// tensor maps of queries, keys and values.
+/// Declares a kernel for blocks of `threads` threads, in front of where `device` stands. Its
+/// arguments are pointers to the kernel's arguments, to the items, to their number and to the
+/// counter from which items are taken, and the tensor maps of queries, keys and values.
 mlir::LLVM::LLVMFuncOp createKernelFunction(Device &device, llvm::StringRef name, int64_t threads);
 
 /// Says in `plan` how the kernels that the programs of `module` become are launched.

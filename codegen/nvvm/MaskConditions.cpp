@@ -112,8 +112,8 @@ std::optional<MaskConditions::Bounds> MaskConditions::bounds(tile::ContainsOp op
     Value value = cpu::evaluateAffine(device, rest, dims, symbols, 1);
     if (factor == 0) {
       Value zero = device.index(0);
-      Value fails = device.logicalNot(equality ? device.equal(value, zero)
-                                               : device.lessOrEqual(zero, value));
+      Value fails =
+          device.logicalNot(equality ? device.equal(value, zero) : device.lessOrEqual(zero, value));
       never = never ? device.logicalOr(never, fails) : fails;
     } else if (equality) {
       Value only = positions.toColumn(factor > 0 ? device.sub(device.index(0), value) : value);
@@ -187,7 +187,8 @@ FailureOr<Value> MaskConditions::keeps(size_t i) {
       if (std::optional<Bounds> known = bounds(contains, row))
         value = this->contains(*known, i);
     if (auto literal = dyn_cast<tile::LiteralValueOp>(op))
-      if (literal.getQuery() == region.getArgument(0) && literal.getKey() == region.getArgument(1)) {
+      if (literal.getQuery() == region.getArgument(0) &&
+          literal.getKey() == region.getArgument(1)) {
         value = this->literal(literal, i);
         if (failed(value))
           return failure();

@@ -36,8 +36,9 @@ private:
   mlir::Value lastKey, firstColumn;
 };
 
-/// Evaluates the region of a `tile.mask` for the registers of a fragment. What is affine in the key becomes two
-/// bounds on the column for each row; what is the same for a cell of keys is evaluated once a cell.
+/// Evaluates the region of a `tile.mask` for the registers of a fragment. What is affine in the key
+/// becomes two bounds on the column for each row; what is the same for a cell of keys is evaluated
+/// once a cell.
 class MaskConditions {
 public:
   MaskConditions(FragmentPositions &positions, mlir::Region &region)

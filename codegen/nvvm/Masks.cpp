@@ -44,8 +44,7 @@ struct LowerMask : OpConversionPattern<tile::MaskOp> {
           FragmentPositions positions(device, records->item, records->visit);
           MaskConditions conditions(positions, op.getBody());
           Value none = device.negativeInfinity();
-          Value last = positions.toColumn(
-              device.sub(records->item.getKvLen(), device.index(1)));
+          Value last = positions.toColumn(device.sub(records->item.getKvLen(), device.index(1)));
           cpu::Code::Values values;
           for (auto [i, score] : llvm::enumerate(scores)) {
             FailureOr<Value> keeps = conditions.keeps(i);
@@ -53,8 +52,8 @@ struct LowerMask : OpConversionPattern<tile::MaskOp> {
               evaluated = failure();
               return cpu::Code::Values(scores);
             }
-            Value exists = device.lessOrEqual(
-                device.i32(FragmentPositions::columnOfRegister(i)), last);
+            Value exists =
+                device.lessOrEqual(device.i32(FragmentPositions::columnOfRegister(i)), last);
             values.push_back(device.select(device.logicalAnd(*keeps, exists), score, none));
           }
           return values;

@@ -59,12 +59,12 @@ public:
     // What turns scores into exponents of two.
     Value factor = device.f32(std::numbers::log2e);
     if (!op.getScaled())
-      factor = multiply(device, factor,
-                        device.get(frame(device, Frame::Scale), device.getF32Type()));
+      factor =
+          multiply(device, factor, device.get(frame(device, Frame::Scale), device.getF32Type()));
     Value maxima[2];
     for (size_t row = 0; row < 2; ++row)
-      maxima[row] = overColumns(scores, row,
-                                [&](Value a, Value b) { return maximum(device, a, b); });
+      maxima[row] =
+          overColumns(scores, row, [&](Value a, Value b) { return maximum(device, a, b); });
     if (op.getFirst())
       for (size_t row = 0; row < 2; ++row)
         state.maximum[row] = acrossRow(device, maxima[row]);
@@ -77,8 +77,7 @@ public:
       for (size_t i = 2 * row; i < scores.size(); i += 4)
         for (size_t at : {i, i + 1})
           weights[at] = exp2(device, fusedMultiplyAdd(device, scores[at], factor, offset));
-      Value added =
-          overColumns(weights, row, [&](Value a, Value b) { return sum(device, a, b); });
+      Value added = overColumns(weights, row, [&](Value a, Value b) { return sum(device, a, b); });
       state.sum[row] = op.getFirst() ? added : sum(device, state.sum[row], added);
     }
     rewriter.replaceOp(op, {pack(device, weights), state.pack(device)});

@@ -4,6 +4,7 @@
 #include "codegen/nvvm/HopperOps.h"
 #include "codegen/nvvm/Passes.h"
 
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -35,7 +36,7 @@ void skim::nvvm::addLowerLoopsPipeline(OpPassManager &manager) {
 
 void skim::nvvm::registerDialects(DialectRegistry &registry) {
   cpu::registerDialects(registry);
-  registry.insert<tile::TileDialect, hopper::HopperDialect, arith::ArithDialect,
-                  cf::ControlFlowDialect, LLVM::LLVMDialect, math::MathDialect, NVVM::NVVMDialect,
-                  scf::SCFDialect>();
+  registry
+      .insert<tile::TileDialect, hopper::HopperDialect, arith::ArithDialect, cf::ControlFlowDialect,
+              LLVM::LLVMDialect, math::MathDialect, NVVM::NVVMDialect, scf::SCFDialect>();
 }

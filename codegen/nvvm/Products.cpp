@@ -17,8 +17,8 @@ constexpr int64_t kDepth = 16;
 /// Eight rows of a panel, which the swizzle permutes together.
 constexpr int64_t kGroupBytes = 8 * SharedLayout::kColumnBytes;
 
-/// A matrix in shared memory as wgmma names it: the address, how far the next group lies along either
-/// axis, and the swizzle of 128 bytes.
+/// A matrix in shared memory as wgmma names it: the address, how far the next group lies along
+/// either axis, and the swizzle of 128 bytes.
 Value descriptor(Device &device, Value offset, int64_t leading, int64_t stride) {
   Value address = LLVM::PtrToIntOp::create(device, device.getI32Type(), device.shared(offset));
   Value low = arith::ExtUIOp::create(device, device.getI64Type(),
@@ -35,7 +35,8 @@ Value advance(Device &device, Value descriptor, int64_t bytes) {
   return arith::AddIOp::create(device, descriptor, step);
 }
 
-/// Inline assembly whose first results stand in for `tied`, its first operands, where there are any.
+/// Inline assembly whose first results stand in for `tied`, its first operands, where there are
+/// any.
 SmallVector<Value> assemble(Device &device, Twine text, size_t results, ValueRange tied,
                             ValueRange operands, StringRef operandConstraints) {
   std::string constraints;
@@ -62,8 +63,8 @@ std::string registerList(size_t first, size_t count) {
   return list + "}";
 }
 
-/// One instruction: `accumulators += left * right`, or without accumulators `left * right`. `left` is one
-/// descriptor, or four registers.
+/// One instruction: `accumulators += left * right`, or without accumulators `left * right`. `left`
+/// is one descriptor, or four registers.
 SmallVector<Value> multiplyAccumulate(Device &device, Type element, int64_t columns,
                                       ValueRange accumulators, ValueRange left, Value right,
                                       bool transposed) {
@@ -93,8 +94,8 @@ struct LowerIssueDot : OpConversionPattern<tile::IssueDotOp> {
     Device device = deviceAt(rewriter, op);
     tile::SharedType queries = op.getQueries().getType(), keys = op.getKeys().getType();
     // The warpgroup's rows of the tile.
-    Value group = device.shiftRight(
-        device.sub(device.getI32(frame(device, Frame::Warp)), device.i32(4)), 2);
+    Value group =
+        device.shiftRight(device.sub(device.getI32(frame(device, Frame::Warp)), device.i32(4)), 2);
     Value rows = device.add(adaptor.getQueries(),
                             device.mul(group, device.i32(64 * SharedLayout::kColumnBytes)));
     Value left = descriptor(device, rows, kUnit, kGroupBytes);
@@ -104,10 +105,10 @@ struct LowerIssueDot : OpConversionPattern<tile::IssueDotOp> {
     for (int64_t column = 0; column < queries.getColumns(); column += kDepth) {
       int64_t panel = column / 64, within = column % 64 * 2;
       int64_t panelBytes = panel * SharedLayout::kColumnBytes;
-      scores = multiplyAccumulate(
-          device, queries.getElement(), keys.getRows(), scores,
-          advance(device, left, panelBytes * queries.getRows() + within),
-          advance(device, right, panelBytes * keys.getRows() + within), /*transposed=*/false);
+      scores = multiplyAccumulate(device, queries.getElement(), keys.getRows(), scores,
+                                  advance(device, left, panelBytes * queries.getRows() + within),
+                                  advance(device, right, panelBytes * keys.getRows() + within),
+                                  /*transposed=*/false);
     }
     NVVM::WgmmaGroupSyncAlignedOp::create(device);
     // Nobody waits for the token: a 'hopper.wait' does.
@@ -131,18 +132,18 @@ struct LowerIssueAccumulate : OpConversionPattern<hopper::IssueAccumulateOp> {
                              values.getRows() * SharedLayout::kColumnBytes, kGroupBytes);
     NVVM::WgmmaFenceAlignedOp::create(device);
     for (int64_t row = 0; row < values.getRows(); row += kDepth)
-      state.output = multiplyAccumulate(
-          device, values.getElement(), values.getColumns(), state.output,
-          ValueRange(weights).slice(row / 4, 4),
-          advance(device, right, row * SharedLayout::kColumnBytes), /*transposed=*/true);
+      state.output = multiplyAccumulate(device, values.getElement(), values.getColumns(),
+                                        state.output, ValueRange(weights).slice(row / 4, 4),
+                                        advance(device, right, row * SharedLayout::kColumnBytes),
+                                        /*transposed=*/true);
     NVVM::WgmmaGroupSyncAlignedOp::create(device);
     rewriter.replaceOp(op, state.pack(device));
     return success();
   }
 };
 
-/// The wait hands through all registers that the products write, so that nothing reads them earlier,
-/// and reads those that products may still need, so that nothing is written over them.
+/// The wait hands through all registers that the products write, so that nothing reads them
+/// earlier, and reads those that products may still need, so that nothing is written over them.
 struct LowerWait : OpConversionPattern<hopper::WaitOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -152,8 +153,7 @@ struct LowerWait : OpConversionPattern<hopper::WaitOp> {
     SmallVector<Value> kept;
     if (adaptor.getKeep())
       kept = unpack(device, adaptor.getKeep());
-    std::string text =
-        "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
+    std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
     std::string constraints;
     for (size_t i = 0; i < kept.size(); ++i)
       constraints += "r,";
@@ -180,7 +180,8 @@ struct LowerPack : OpConversionPattern<hopper::PackOp> {
     Device device = deviceAt(rewriter, op);
     SmallVector<Value> wide = unpack(device, adaptor.getWide()), packed;
     for (size_t i = 0; i < wide.size(); i += 2)
-      packed.push_back(packPair(device, wide[i], wide[i + 1], op.getPacked().getType().getElement()));
+      packed.push_back(
+          packPair(device, wide[i], wide[i + 1], op.getPacked().getType().getElement()));
     rewriter.replaceOp(op, pack(device, packed));
     return success();
   }

@@ -13,7 +13,8 @@ static constexpr size_t kStateHeader = 7;
 
 RegisterTypes::RegisterTypes() {
   addConversion([](Type type) { return type; });
-  addConversion([](tile::SharedType type) -> Type { return IntegerType::get(type.getContext(), 32); });
+  addConversion(
+      [](tile::SharedType type) -> Type { return IntegerType::get(type.getContext(), 32); });
   addConversion([](tile::FragmentType type) -> Type {
     MLIRContext *context = type.getContext();
     bool wide = type.getElement().isF32();
@@ -55,7 +56,8 @@ Value skim::nvvm::pack(Device &device, ValueRange fields) {
 
 State State::unpack(Device &device, Value packed) {
   SmallVector<Value> fields = nvvm::unpack(device, packed);
-  State state{{fields[0], fields[1]}, {fields[2], fields[3]}, {fields[4], fields[5]}, fields[6], {}};
+  State state{
+      {fields[0], fields[1]}, {fields[2], fields[3]}, {fields[4], fields[5]}, fields[6], {}};
   state.output.assign(fields.begin() + kStateHeader, fields.end());
   return state;
 }

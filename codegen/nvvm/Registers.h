@@ -1,8 +1,9 @@
 // What one consumer thread holds of fragments and states.
 //
-// A warpgroup computes 64 rows. Thread t of its 128 holds rows r0 = 16 (t / 32) + (t % 32) / 4 and r0 + 8; of each eight
-// columns, the two from 2 (t % 4) on. So register 4 j + 2 i + c of a fragment is row r0 + 8 i, column 8 j + 2 (t % 4) + c: the layout
-// of an accumulator of wgmma, and, packed in pairs, of its left operand.
+// A warpgroup computes 64 rows. Thread t of its 128 holds rows r0 = 16 (t / 32) + (t % 32) / 4 and
+// r0 + 8; of each eight columns, the two from 2 (t % 4) on. So register 4 j + 2 i + c of a fragment
+// is row r0 + 8 i, column 8 j + 2 (t % 4) + c: the layout of an accumulator of wgmma, and, packed
+// in pairs, of its left operand.
 #ifndef SKIM_CODEGEN_NVVM_REGISTERS_H
 #define SKIM_CODEGEN_NVVM_REGISTERS_H
 

@@ -18,7 +18,7 @@ struct Ring {
 
 /// Offsets and sizes in bytes.
 struct SharedLayout {
-  static constexpr int64_t kLargest = 232448; ///< what a block can have on sm_90
+  static constexpr int64_t kLargest = 232448;  ///< what a block can have on sm_90
   static constexpr int64_t kColumnBytes = 128; ///< a row of a panel, the width of the swizzle
   /// A batch of published visits: flags and count, the item, then the visits.
   static constexpr int64_t kBatchVisits = 64;

@@ -84,15 +84,14 @@ static LogicalResult lower(hopper::ForEachPublishedOp op) {
     OpBuilder::InsertionGuard guard(device);
     device.createBlock(&batches.getBefore());
     Value flags = awaitBatch(device, layout);
-    Value last = device.logicalNot(
-        device.equal(device.bitAnd(flags, kLastOfItem), device.i32(0)));
+    Value last = device.logicalNot(device.equal(device.bitAnd(flags, kLastOfItem), device.i32(0)));
     Value count = device.toIndex(batchCount(device, layout));
     device.loop(device.index(0), count, 1, [&](Value position) {
       auto [first, visitFlags] = batchVisit(device, layout, device.toI32(position));
       Value firstKey = device.toIndex(first);
       Value existing = device.min(device.index(keys), device.sub(item->getKvLen(), firstKey));
-      Value masked = device.logicalNot(
-          device.equal(device.bitAnd(visitFlags, kMasked), device.i32(0)));
+      Value masked =
+          device.logicalNot(device.equal(device.bitAnd(visitFlags, kMasked), device.i32(0)));
       Value visit = tile::VisitRecordOp::create(
           device, device.getType<tile::VisitType>(), op.getItem(), firstKey, existing, masked,
           tile::SourceAttr::get(op.getContext(), false, 0, 0, 1));
@@ -137,8 +136,7 @@ static LogicalResult lower(hopper::NextVisitOp op) {
   auto hasFlag = [&](int64_t flag) {
     return device.logicalNot(device.equal(device.bitAnd(flags, flag), device.i32(0)));
   };
-  op.replaceAllUsesWith(
-      ValueRange{number, firstKey, count, hasFlag(kMasked), hasFlag(kLastVisit)});
+  op.replaceAllUsesWith(ValueRange{number, firstKey, count, hasFlag(kMasked), hasFlag(kLastVisit)});
   op.erase();
   return success();
 }
@@ -175,8 +173,8 @@ static LogicalResult lower(hopper::AwaitQueriesOp op) {
   Device device = Device::before(op);
   SharedLayout layout = sharedLayout(op);
   Value slot = device.slotOf(layout.queries, device.getI32(frame(device, Frame::Item)));
-  Value offset =
-      device.add(device.mul(slot, device.i32(layout.queries.bytes)), device.i32(layout.queries.data));
+  Value offset = device.add(device.mul(slot, device.i32(layout.queries.bytes)),
+                            device.i32(layout.queries.data));
   op.replaceAllUsesWith(asTile(device, offset, op.getQueries().getType()));
   op.erase();
   return success();
@@ -218,8 +216,9 @@ struct LowerCopiesPass : skim::nvvm::impl::LowerCopiesBase<LowerCopiesPass> {
               [](auto known) { return lower(known); });
     };
     lowerAll(hopper::ForEachPublishedOp());
-    lowerAll(hopper::CopyQueriesOp(), hopper::CopyOp(), hopper::HasVisitsOp(), hopper::NextVisitOp(), hopper::AwaitOp(),
-             hopper::AwaitQueriesOp(), hopper::ReleaseOp(), hopper::ReleaseQueriesOp());
+    lowerAll(hopper::CopyQueriesOp(), hopper::CopyOp(), hopper::HasVisitsOp(),
+             hopper::NextVisitOp(), hopper::AwaitOp(), hopper::AwaitQueriesOp(),
+             hopper::ReleaseOp(), hopper::ReleaseQueriesOp());
     if (failed(walks))
       signalPassFailure();
   }

@@ -42,8 +42,7 @@ private:
   LogicalResult inlineRole(Role role, const ItemFields &item);
   tile::ItemRecordOp createRecord(const ItemFields &item);
   /// Loops while `head` gives a true value.
-  LogicalResult repeat(llvm::function_ref<Value()> head,
-                       llvm::function_ref<LogicalResult()> body);
+  LogicalResult repeat(llvm::function_ref<Value()> head, llvm::function_ref<LogicalResult()> body);
 
   hopper::KernelOp kernel;
   SharedLayout layout;
@@ -54,9 +53,8 @@ private:
 } // namespace
 
 LLVM::LLVMFuncOp KernelLowering::createFunction() {
-  LLVM::LLVMFuncOp function =
-      createKernelFunction(device, kernel.getSymName(),
-                           kThreadsOfGroup * (1 + kernel.getSchedule().getConsumers()));
+  LLVM::LLVMFuncOp function = createKernelFunction(
+      device, kernel.getSymName(), kThreadsOfGroup * (1 + kernel.getSchedule().getConsumers()));
   cpu::setKernelInfo(function, {kernel.getProblem(), kernel.getSchedule(), kernel.getItems()});
   function->setAttr(kPageSizeAttr, kernel.getPageSizeAttr());
   return function;
@@ -96,8 +94,8 @@ tile::ItemRecordOp KernelLowering::createRecord(const ItemFields &item) {
   Value zero = device.index(0);
   Value kvLen = device.toIndex(item.kvLen), qLen = device.toIndex(item.qLen);
   Value head = device.toIndex(item.head), tile = device.toIndex(item.tile);
-  Value kvHead = device.floorDiv(
-      head, kernel.getProblem().getQueryHeads() / kernel.getProblem().getKvHeads());
+  Value kvHead =
+      device.floorDiv(head, kernel.getProblem().getQueryHeads() / kernel.getProblem().getKvHeads());
   int64_t tileRows = kernel.getSchedule().getRows();
   Value start = device.mul(tile, device.index(tileRows));
   Value rowsBegin = device.max(device.sub(device.sub(kvLen, qLen), start), zero);
@@ -113,7 +111,8 @@ LogicalResult KernelLowering::inlineRole(Role role, const ItemFields &item) {
   hopper::RoleOp source = kernel.getRole(role);
   source.getItem().replaceAllUsesWith(record);
   Block *block = device.getInsertionBlock();
-  block->getOperations().splice(device.getInsertionPoint(), source.getBody().front().getOperations());
+  block->getOperations().splice(device.getInsertionPoint(),
+                                source.getBody().front().getOperations());
   cpu::lowerItemUsers(record);
   return cpu::evaluateItemScalars(*block);
 }
@@ -125,9 +124,9 @@ LogicalResult KernelLowering::lowerScheduler() {
       [&] {
         device.set(taken, device.i32(0));
         device.ifThen(device.isLane(0), [&] {
-          device.set(taken, LLVM::AtomicRMWOp::create(device, LLVM::AtomicBinOp::add, nextItem,
-                                                      device.i32(1),
-                                                      LLVM::AtomicOrdering::monotonic));
+          device.set(taken,
+                     LLVM::AtomicRMWOp::create(device, LLVM::AtomicBinOp::add, nextItem,
+                                               device.i32(1), LLVM::AtomicOrdering::monotonic));
         });
         device.set(taken, device.broadcast(device.getI32(taken)));
         return device.less(device.getI32(taken), total);
@@ -193,7 +192,9 @@ LogicalResult KernelLowering::run() {
   device.set(frame(device, Frame::Scale),
              arith::TruncFOp::create(device, device.getF32Type(), scale));
   LogicalResult lowered = success();
-  auto also = [&](LogicalResult result) { lowered = success(succeeded(lowered) && succeeded(result)); };
+  auto also = [&](LogicalResult result) {
+    lowered = success(succeeded(lowered) && succeeded(result));
+  };
   device.ifElse(
       device.less(warp, device.i32(4)),
       [&] {

@@ -54,14 +54,13 @@ private:
     return hopper::OnlineSoftmaxOp::create(builder, scores.getType(), state.getType(), scores,
                                            state, first, modifiesScores(), op.getItem());
   }
-  bool modifiesScores() {
-    return llvm::any_of(between, llvm::IsaPred<tile::MapScoresOp>);
-  }
+  bool modifiesScores() { return llvm::any_of(between, llvm::IsaPred<tile::MapScoresOp>); }
   Value pack(Value probabilities) {
     auto wide = cast<tile::FragmentType>(probabilities.getType());
     Type operand = cast<tile::SharedType>(await[1].getType()).getElement();
     return hopper::PackOp::create(
-        builder, tile::FragmentType::get(wide.getContext(), wide.getRows(), wide.getColumns(), operand),
+        builder,
+        tile::FragmentType::get(wide.getContext(), wide.getRows(), wide.getColumns(), operand),
         probabilities);
   }
   Value wait(Value value, int64_t pending, Value keep) {
@@ -132,8 +131,8 @@ SmallVector<Value> ProductPipeline::loop(ValueRange initial) {
   auto walk = scf::WhileOp::create(builder, types, initial);
   OpBuilder::InsertionGuard guard(builder);
   Block *before = builder.createBlock(&walk.getBefore(), {}, types, locations);
-  Value goesOn = arith::XOrIOp::create(
-      builder, before->getArgument(3), arith::ConstantIntOp::create(builder, 1, 1));
+  Value goesOn = arith::XOrIOp::create(builder, before->getArgument(3),
+                                       arith::ConstantIntOp::create(builder, 1, 1));
   scf::ConditionOp::create(builder, goesOn, before->getArguments());
 
   Block *body = builder.createBlock(&walk.getAfter(), {}, types, locations);
@@ -149,8 +148,8 @@ SmallVector<Value> ProductPipeline::loop(ValueRange initial) {
   Value arrived = wait(softmax.getResult(), 0, packed);
   hopper::ReleaseOp::create(builder, tile::Operand::Values, previous);
   Value rescaled = hopper::RescaleOp::create(builder, arrived.getType(), arrived);
-  scf::YieldOp::create(builder, ValueRange{rescaled, pack(softmax.getProbabilities()), number,
-                                           next.getLast()});
+  scf::YieldOp::create(
+      builder, ValueRange{rescaled, pack(softmax.getProbabilities()), number, next.getLast()});
   return SmallVector<Value>(walk.getResults());
 }
 
@@ -165,8 +164,8 @@ LogicalResult ProductPipeline::run() {
   Value visit = visitOf(first);
   Value scores = finishScores(issueDot(first.getNumber()), first.getNumber(), visit, 0, {});
   hopper::OnlineSoftmaxOp softmax = softmaxOf(scores, empty, /*first=*/true);
-  SmallVector<Value> last = loop({softmax.getResult(), pack(softmax.getProbabilities()),
-                                  first.getNumber(), first.getLast()});
+  SmallVector<Value> last = loop(
+      {softmax.getResult(), pack(softmax.getProbabilities()), first.getNumber(), first.getLast()});
   Value summed = accumulate(last[1], last[0], last[2]);
   Value state = wait(summed, 0, last[1]);
   hopper::ReleaseOp::create(builder, tile::Operand::Values, last[2]);

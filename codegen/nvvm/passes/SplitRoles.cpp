@@ -30,7 +30,7 @@ Registers chooseRegisters(int64_t consumers) {
   case 1:
     return {56, 240};
   case 2:
-    return {56, 224};
+    return {72, 216};
   default:
     return {56, 152};
   }
@@ -95,8 +95,8 @@ Block *RoleSplitter::createRole(hopper::Role kind) {
 
 void RoleSplitter::cloneScalars(IRMapping &mapping, bool raisesStatus) {
   for (Operation &op : source.getBody().getOps()) {
-    bool products = isa<tile::LoadQueriesOp, tile::EmptyStateOp, tile::ForEachVisitOp,
-                        tile::FinishOp>(op);
+    bool products =
+        isa<tile::LoadQueriesOp, tile::EmptyStateOp, tile::ForEachVisitOp, tile::FinishOp>(op);
     if (products || (isa<tile::RaiseStatusOp>(op) && !raisesStatus))
       continue;
     builder.clone(op, mapping);
@@ -115,8 +115,8 @@ void RoleSplitter::buildScheduler() {
       builder, visits.getLoc(), TypeRange(), block->getArgument(0), mapped(visits.getSymbols()),
       mapped(visits.getLiterals()), ValueRange(), visits.getTouched(), visits.getHidden(),
       visits.getSource());
-  Block *body = builder.createBlock(&walk.getBody(), {}, tile::VisitType::get(context),
-                                    visits.getLoc());
+  Block *body =
+      builder.createBlock(&walk.getBody(), {}, tile::VisitType::get(context), visits.getLoc());
   hopper::PublishOp::create(builder, visits.getLoc(), body->getArgument(0));
   tile::YieldOp::create(builder, visits.getLoc(), ValueRange());
 }
@@ -158,15 +158,15 @@ LogicalResult RoleSplitter::buildConsumer() {
   for (Operation &op : visits.getBody().getOps()) {
     if (auto load = dyn_cast<tile::IssueLoadOp>(op)) {
       // The slot is full when the consumer sees it: nothing is left to wait for.
-      mapping.map(load.getTile(), hopper::AwaitOp::create(
-                                      builder, loc, staged(load.getTile().getType(), stages),
-                                      load.getOperand(), body->getArgument(1)));
+      mapping.map(load.getTile(),
+                  hopper::AwaitOp::create(builder, loc, staged(load.getTile().getType(), stages),
+                                          load.getOperand(), body->getArgument(1)));
       continue;
     }
     Operation *copy = op.cloneWithoutRegions(mapping);
     for (unsigned i = copy->getNumOperands(); i-- > 0;)
-      if (Value operand = op.getOperand(i); isa<tile::TokenType>(operand.getType()) &&
-                                            operand.getDefiningOp<tile::IssueLoadOp>())
+      if (Value operand = op.getOperand(i);
+          isa<tile::TokenType>(operand.getType()) && operand.getDefiningOp<tile::IssueLoadOp>())
         copy->eraseOperand(i);
     builder.insert(copy);
     for (auto [from, to] : llvm::zip(op.getRegions(), copy->getRegions()))
@@ -175,8 +175,9 @@ LogicalResult RoleSplitter::buildConsumer() {
   builder.setInsertionPointToEnd(block);
   for (auto finish : source.getBody().getOps<tile::FinishOp>()) {
     mapping.map(visits.getResults(), walk.getResults());
-    hopper::ReleaseQueriesOp::create(builder, loc, item);
     builder.clone(*finish, mapping);
+    // The slot's record of the item is read until here.
+    hopper::ReleaseQueriesOp::create(builder, loc, item);
   }
   return success();
 }
@@ -222,8 +223,7 @@ namespace {
 struct SplitRolesPass : skim::nvvm::impl::SplitRolesBase<SplitRolesPass> {
   void runOnOperation() override {
     for (auto program : llvm::make_early_inc_range(getOperation().getOps<tile::ProgramOp>())) {
-      if (failed(refuse(program)) ||
-          (isAttention(program) && failed(RoleSplitter(program).run())))
+      if (failed(refuse(program)) || (isAttention(program) && failed(RoleSplitter(program).run())))
         return signalPassFailure();
     }
     // Launch plans name programs; they are for the host.
