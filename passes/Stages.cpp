@@ -30,11 +30,6 @@ namespace {
 /// On a reduction that a program computes already: the slot of its cells.
 constexpr llvm::StringLiteral kReducedAttr = "tile.reduced";
 
-bool isVector(Value value) {
-  auto map = llvm::dyn_cast<ir::MapType>(value.getType());
-  return map && map.isVec();
-}
-
 /// Keys of a work item: whole cells, and enough of them that an item is worth its start.
 int64_t keyTile(int64_t cell) {
   constexpr int64_t kKeysAtLeast = 64;
@@ -122,7 +117,8 @@ LogicalResult StagePlanner::checkVectors(Operation *op) {
     return success();
   std::optional<int64_t> length;
   for (Value operand : op->getOperands()) {
-    if (!isVector(operand))
+    auto map = llvm::dyn_cast<ir::MapType>(operand.getType());
+    if (!map || !map.isVec())
       continue;
     int64_t elements = elementsOf(operand, plan);
     if (length.value_or(elements) != elements)
@@ -345,6 +341,12 @@ LogicalResult StagePlanner::store(Operation *op) {
   auto emit = [&](ScalarEmitter &emitter, ScalarEmitter::Place &place) {
     return emitter.emit(result, place);
   };
+  auto prepare = [&](PanelBuilder &panels) -> LogicalResult {
+    for (Value operand : op->getOperands())
+      if (failed(panels.prepare(operand)))
+        return failure();
+    return success();
+  };
   FailureOr<int64_t> slot;
   if (auto reduce = llvm::dyn_cast<ir::ReduceOp>(op)) {
     slot = storeReduction(reduce);
@@ -355,34 +357,24 @@ LogicalResult StagePlanner::store(Operation *op) {
   } else if (auto cast = llvm::dyn_cast<ir::CastOp>(op); cast && isHeavy(op)) {
     // The step of an integer cast comes from the whole vector: its largest magnitude first.
     auto numbers = ir::MapType::get(plan.getContext(), type.getAxes(), ir::Element::F32);
-    FailureOr<int64_t> largest = storeEach(
-        loc, "magnitudes", numbers, 0, causal, /*wholeRows=*/false,
-        [&](PanelBuilder &panels) { return panels.prepare(cast.getInput()); },
-        [&](ScalarEmitter &emitter, ScalarEmitter::Place &place) {
-          return emitter.emitMagnitude(cast, place);
-        });
+    FailureOr<int64_t> largest =
+        storeEach(loc, "magnitudes", numbers, 0, causal, /*wholeRows=*/false, prepare,
+                  [&](ScalarEmitter &emitter, ScalarEmitter::Place &place) {
+                    return emitter.emitMagnitude(cast, place);
+                  });
     if (failed(largest))
       return failure();
     mlir::OpBuilder builder(op);
     Value magnitudes = tile::StoredMapOp::create(builder, loc, numbers, *largest, 1,
                                                  /*causal=*/false, /*scored=*/true);
-    slot = storeEach(
-        loc, stageName(op), type, elements, causal, /*wholeRows=*/false,
-        [&](PanelBuilder &panels) { return panels.prepare(cast.getInput()); },
-        [&](ScalarEmitter &emitter, ScalarEmitter::Place &place) {
-          emitter.setMagnitudes(cast, magnitudes);
-          return emitter.emit(result, place);
-        });
+    slot = storeEach(loc, stageName(op), type, elements, causal, /*wholeRows=*/false, prepare,
+                     [&](ScalarEmitter &emitter, ScalarEmitter::Place &place) {
+                       emitter.setMagnitudes(cast, magnitudes);
+                       return emitter.emit(result, place);
+                     });
   } else {
-    slot = storeEach(
-        loc, stageName(op), type, elements, causal, /*wholeRows=*/false,
-        [&](PanelBuilder &panels) {
-          for (Value operand : op->getOperands())
-            if (failed(panels.prepare(operand)))
-              return failure();
-          return success();
-        },
-        emit);
+    slot =
+        storeEach(loc, stageName(op), type, elements, causal, /*wholeRows=*/false, prepare, emit);
   }
   if (failed(slot))
     return failure();
