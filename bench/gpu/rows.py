@@ -127,7 +127,7 @@ def lists(tokens, density, dense_heads=()):
 def mixed(tokens, density):
     case = lists(tokens, density, dense_heads=(HEADS - 1,))
     kinds = [0] * (HEADS - 1) + [1]
-    case.operands["dense"] = integers([kinds])
+    case.operands["full"] = integers([kinds])
     return case
 
 

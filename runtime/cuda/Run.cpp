@@ -25,6 +25,8 @@ Status checkOptions(const RunOptions &options) {
                           std::to_string(options.threads));
   if (options.statistics || !options.headStatistics.empty())
     return {StatusCode::Unsupported, std::string("statistics: expected ") + kOnCuda};
+  if (options.metrics)
+    return {StatusCode::Unsupported, std::string("metrics: expected ") + kOnCuda};
   if (!options.kernelSeconds.empty())
     return {StatusCode::Unsupported, std::string("kernel_seconds: expected ") + kOnCuda};
   if (options.metrics)
@@ -146,6 +148,8 @@ Status Kernel::runOnCuda(const Plan &plan, const Operands &operands, const Param
     const CudaLaunch &launch = *plan_->kernels[i].cuda;
     if (!launch.tensorMaps)
       continue;
+    if (Status status = checkPairs(operands.out); !status)
+      return status;
     const Expected<TensorMaps> encoded =
         encodeTensorMaps(device.api(), launch, operands, used.data());
     if (!encoded)

@@ -29,6 +29,10 @@ struct TensorMaps {
 Expected<TensorMaps> encodeTensorMaps(const DriverApi &api, const CudaLaunch &launch,
                                       const Operands &operands, std::byte *anywhere);
 
+/// Kernels with tensor maps store two neighbouring elements at once: refuses results whose rows do
+/// not start at multiples of two elements.
+Status checkPairs(const TensorView &out);
+
 } // namespace skim::cuda
 
 #endif // SKIM_RUNTIME_CUDA_TENSORMAPS_H

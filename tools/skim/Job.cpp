@@ -1,5 +1,6 @@
 #include "tools/skim/Job.h"
 
+#include "runtime/cuda/Device.h"
 #include "tools/skim/Failure.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -13,10 +14,24 @@ llvm::Expected<Device> deviceOf(const Options &options) {
       options.choice(OPT_device, "cpu", {"cpu", "reference", "cuda"});
   if (!name)
     return name.takeError();
-  if (*name == "cuda")
-    return environmentFailed("--device cuda: this build of skim compiles for no GPU; "
-                             "expected cpu or reference");
+  if (*name == "cuda") {
+    if (Expected<std::shared_ptr<const cuda::Device>> opened = cuda::Device::open(); !opened)
+      return failureOf(opened.status());
+    return Device::Cuda;
+  }
   return *name == "cpu" ? Device::Cpu : Device::Reference;
+}
+
+llvm::StringRef deviceName(Device device) {
+  switch (device) {
+  case Device::Cpu:
+    return "cpu";
+  case Device::Reference:
+    return "reference";
+  case Device::Cuda:
+    return "cuda";
+  }
+  return "";
 }
 
 llvm::Expected<Prepared> prepare(const Options &options) {
@@ -67,7 +82,15 @@ double median(std::vector<double> values) {
 }
 
 llvm::Expected<Outcome> run(const Job &job, Variant variant) {
-  return job.device == Device::Cpu ? runOnCpu(job, variant) : runOnReference(job, variant);
+  switch (job.device) {
+  case Device::Cpu:
+    return runOnCpu(job, variant);
+  case Device::Cuda:
+    return runOnCuda(job, variant);
+  case Device::Reference:
+    break;
+  }
+  return runOnReference(job, variant);
 }
 
 llvm::Expected<int64_t> keptBytes(int64_t queryHeads, int64_t queryTokens, int64_t longestKv) {

@@ -17,7 +17,9 @@
 
 namespace skim::tool {
 
-enum class Device { Cpu, Reference };
+enum class Device { Cpu, Reference, Cuda };
+/// As `--device` names it.
+llvm::StringRef deviceName(Device device);
 
 /// What `skim run` and `skim show` have in common: what to run, and where.
 struct Prepared {
@@ -77,6 +79,8 @@ struct Outcome {
   std::vector<uint8_t> kept;
   /// Where the job wants it and the pattern has `compact`.
   std::optional<GatheredTokens> gathered;
+  /// Whether the device counted what follows: pairs and rest entries.
+  bool counted = true;
   int64_t keptPairs = 0;
   std::vector<int64_t> keptPairsOfHeads;
   int64_t restEntries = 0;
@@ -100,6 +104,8 @@ struct CpuKernel {
 llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant);
 /// For many runs of one kernel, over batches with the heads and the element type of the first.
 llvm::Expected<Outcome> runOnCpu(const Job &job, const CpuKernel &compiled);
+
+llvm::Expected<Outcome> runOnCuda(const Job &job, Variant variant);
 
 llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant);
 

@@ -39,9 +39,9 @@ def output : JoinedOrSeparate<["-"], "o">, MetaVarName<"FILE">, In<[CompileComma
              HelpText<"the file to write; - is the standard output (default of compile: - for text)">;
 def output_eq : Joined<["-"], "o=">, Alias<output>, In<[CompileCommand, ShowCommand]>;
 defm target : Value<"target", "TARGET",
-                    "cpu (this machine), x86-64-v2, x86-64-v3, x86-64-v4 or aarch64; of a bundle several, separated by commas (default: cpu)", [CompileCommand]>;
+                    "cpu (this machine), x86-64-v2, x86-64-v3, x86-64-v4, aarch64 or sm_90a (NVIDIA Hopper); of a bundle several, separated by commas (default: cpu)", [CompileCommand]>;
 defm emit : Value<"emit", "FORM",
-                  "skim, plan, tile, llvm, asm, object or bundle (default: object)", [CompileCommand]>;
+                  "skim, plan, tile, llvm, asm, object, ptx, cubin or bundle (default: object, of sm_90a ptx)", [CompileCommand]>;
 def report : Switch<"report", "print what the kernels cost, the workspace they need and what results depend on", [CompileCommand]>;
 
 // The problem that a pattern is compiled for.

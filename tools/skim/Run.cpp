@@ -24,8 +24,10 @@ struct Report {
   std::optional<Comparison> comparison;
 
   int64_t visible() const { return visiblePairs(job.batch, job.source.isCausal()); }
-  /// Kept over visible pairs; 1 where nothing is visible.
-  double density() const {
+  /// Kept over visible pairs; 1 where nothing is visible. Empty where the device does not count.
+  std::optional<double> density() const {
+    if (!outcome.counted)
+      return std::nullopt;
     return visible() == 0 ? 1 : double(outcome.keptPairs) / double(visible());
   }
   /// Gathered tokens of each query head, summed over the requests; empty without `compact`.
@@ -37,7 +39,7 @@ struct Report {
       heads[i % heads.size()] += outcome.gathered->counts[i];
     return heads;
   }
-  llvm::StringRef device() const { return job.device == Device::Cpu ? "cpu" : "reference"; }
+  llvm::StringRef device() const { return deviceName(job.device); }
 };
 
 llvm::json::Value orNull(const std::optional<double> &value) {
@@ -78,8 +80,8 @@ void printJson(const Report &report) {
     json.attribute("dtype", dtypeName(batch.dtype));
     json.attribute("page_size", batch.pageSize);
     json.attribute("visible_pairs", report.visible());
-    json.attribute("kept_pairs", outcome.keptPairs);
-    json.attribute("density", report.density());
+    json.attribute("kept_pairs", outcome.counted ? llvm::json::Value(outcome.keptPairs) : nullptr);
+    json.attribute("density", orNull(report.density()));
     json.attribute("rest_entries", outcome.restEntries);
     json.attribute("gathered_tokens_per_head", gathered);
     json.attribute("kept_mass", mass);

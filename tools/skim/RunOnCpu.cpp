@@ -1,6 +1,7 @@
 // Compiles a job for the CPU and runs it there.
 #include "tools/skim/Failure.h"
 #include "tools/skim/Job.h"
+#include "tools/skim/LaunchArguments.h"
 
 #include "codegen/Compiler.h"
 #include "runtime/LaunchPlan.h"
@@ -16,52 +17,6 @@
 
 namespace skim::tool {
 namespace {
-
-ParameterValue valueOf(const ParameterDescription &parameter, const ParameterSetting &setting) {
-  const std::vector<double> &values = setting.values;
-  if (values.size() == 1)
-    switch (parameter.type) {
-    case ParameterType::Index:
-      return static_cast<int64_t>(values.front());
-    case ParameterType::F32:
-      return values.front();
-    case ParameterType::Bool:
-      return values.front() != 0;
-    }
-  switch (parameter.type) {
-  case ParameterType::Index:
-    return std::vector<int64_t>(values.begin(), values.end());
-  case ParameterType::Bool:
-    return std::vector<bool>(values.begin(), values.end());
-  case ParameterType::F32:
-    break;
-  }
-  return values;
-}
-
-/// A variant may leave a parameter or an input unused: the launch plan says what is needed.
-Parameters parametersFor(const LaunchPlan &plan, const Job &job) {
-  Parameters parameters;
-  for (const ParameterDescription &parameter : plan.parameters) {
-    auto setting = job.settings.find(parameter.name);
-    if (setting != job.settings.end())
-      parameters.push_back({parameter.name, valueOf(parameter, setting->second)});
-  }
-  return parameters;
-}
-
-llvm::Error addInputs(const LaunchPlan &plan, HostBatch &batch, Operands &operands) {
-  for (const InputDescription &description : plan.inputs) {
-    llvm::Expected<std::optional<NamedTensor>> input = batch.input(description.name);
-    if (!input)
-      return input.takeError();
-    if (std::optional<NamedTensor> &found = *input)
-      operands.inputs.push_back(std::move(*found));
-    else if (description.element != InputElement::ListCounts)
-      return missingInput(description.name);
-  }
-  return llvm::Error::success();
-}
 
 /// Compiles what a job is probed against; none where it is not probed.
 llvm::Expected<std::optional<QualityProbe>> probeFor(const Job &job) {
@@ -113,21 +68,6 @@ private:
   GatheredTokens rows;
 };
 
-Expected<Kernel> loadFromBundle(const Job &job) {
-  CompileOptions wanted = compileOptions(job);
-  LoadOptions options;
-  options.pattern = wanted.pattern;
-  options.queryHeads = wanted.queryHeads;
-  options.kvHeads = wanted.kvHeads;
-  options.headDim = wanted.headDim;
-  options.valueDim = wanted.valueDim;
-  options.dtype = wanted.dtype;
-  options.outDtype = wanted.outDtype;
-  options.pageSize = wanted.pageSize;
-  options.constants = wanted.constants;
-  return Kernel::load(job.bundle, options);
-}
-
 } // namespace
 
 llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant) {
@@ -135,7 +75,7 @@ llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant) {
   std::string warnings;
   Expected<Kernel> kernel =
       variant == Variant::Asked && !job.bundle.empty()
-          ? loadFromBundle(job)
+          ? loadFromBundle(job, /*target=*/"")
           : Compiler().compile(job.source.variant(variant), compileOptions(job),
                                variant == Variant::Asked ? &warnings : nullptr);
   if (!kernel)

@@ -58,6 +58,8 @@ llvm::Expected<EvalOptions> EvalOptions::read(const Options &options) {
   result.textPath = options.text(OPT_text, text).str();
 
   AttentionSetup &attention = result.attention;
+  if (options.text(OPT_device) == "cuda")
+    return wrongUsage("--device: expected cpu or reference but got 'cuda', which skim run has");
   llvm::Expected<Device> device = deviceOf(options);
   if (!device)
     return device.takeError();

@@ -24,9 +24,7 @@ llvm::json::Value orNull(double value) {
 
 std::string callOf(const Point &point) { return callText(point.source->entry(), point.settings); }
 
-llvm::StringRef deviceName(const AttentionSetup &setup) {
-  return setup.device == Device::Cpu ? "cpu" : "reference";
-}
+llvm::StringRef deviceName(const AttentionSetup &setup) { return deviceName(setup.device); }
 
 /// `0, 1, 2:3`: layers, then heads.
 std::string denseParts(const AttentionSetup &setup) {
