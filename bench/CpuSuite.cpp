@@ -104,7 +104,8 @@ Status Round::add(std::string name, PatternRun what, std::optional<Bar> bar, boo
   Row row;
   row.name = std::move(name);
   row.dtype = workload.dtype();
-  row.bar = bar;
+  if (options.geometry == Geometry())
+    row.bar = bar;
   contestants.push_back({*std::move(pattern), std::move(row), isSelection});
   return Status::ok();
 }

@@ -37,6 +37,7 @@ struct Row {
   double besideFastestSeconds = 0;
   /// Beside a peer its time over ours; beside our dense attention our time over that.
   std::optional<double> ratio;
+  /// None where the sizes are others than those that bars are stated for.
   std::optional<Bar> bar;
   /// Visited key tiles over those that dense attention visits.
   double tiles = 1;
@@ -44,8 +45,11 @@ struct Row {
   double referenceError = 0;
   std::optional<double> peerError;
 
-  bool meetsBar() const {
-    return !bar || !ratio || (bar->atLeast ? *ratio >= bar->value : *ratio <= bar->value);
+  /// Where there is a bar and something to hold against it.
+  std::optional<bool> meetsBar() const {
+    if (!bar || !ratio)
+      return std::nullopt;
+    return bar->atLeast ? *ratio >= bar->value : *ratio <= bar->value;
   }
 };
 

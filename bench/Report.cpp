@@ -19,14 +19,15 @@ llvm::json::Value orNull(const std::optional<double> &value) {
 std::string ratioText(const Row &row) {
   if (!row.ratio)
     return "-";
-  return llvm::formatv(row.bar && row.bar->atLeast ? "{0:F2}x" : "{0:F3}", *row.ratio);
+  return llvm::formatv(row.beside == "dense" ? "{0:F3}" : "{0:F2}x", *row.ratio);
 }
 
 std::string barText(const Row &row) {
-  if (!row.bar || !row.ratio)
+  std::optional<bool> meets = row.meetsBar();
+  if (!meets)
     return "-";
   return llvm::formatv("{0} {1:F2}: {2}", row.bar->atLeast ? ">=" : "<=", row.bar->value,
-                       row.meetsBar() ? "met" : "missed");
+                       *meets ? "met" : "missed");
 }
 
 } // namespace
@@ -57,6 +58,8 @@ void printTable(llvm::raw_ostream &os, const SuiteResult &result) {
   os << "\ntiles: visited key tiles of those that dense attention visits; ratio: speed of dense "
         "attention over the peer's,\notherwise time over that of dense attention; error: max |out "
         "- reference| / max |reference| of the worst head.\n";
+  if (geometry != Geometry())
+    os << llvm::formatv("no bars: they are stated for prompts of {0} tokens.\n", Geometry().tokens);
 }
 
 void printJson(llvm::raw_ostream &os, const SuiteResult &result) {
@@ -94,8 +97,8 @@ void printJson(llvm::raw_ostream &os, const SuiteResult &result) {
                          alone ? nullptr : llvm::json::Value(row.besideFastestSeconds));
           json.attribute("ratio", orNull(row.ratio));
           json.attribute("bar", row.bar ? llvm::json::Value(row.bar->value) : nullptr);
-          json.attribute("meets_bar",
-                         row.bar && row.ratio ? llvm::json::Value(row.meetsBar()) : nullptr);
+          std::optional<bool> meets = row.meetsBar();
+          json.attribute("meets_bar", meets ? llvm::json::Value(*meets) : nullptr);
           json.attribute("reference_error", row.referenceError);
           json.attribute("peer_error", orNull(row.peerError));
         });

@@ -12,11 +12,14 @@
 
 namespace skim::bench {
 
+/// The defaults are those for which the bars of the suites are stated.
 struct Geometry {
   int64_t tokens = 4096;
   int64_t queryHeads = 8;
   int64_t kvHeads = 2;
   int64_t headDim = 128;
+
+  bool operator==(const Geometry &) const = default;
 };
 
 /// Queries, keys and values with normally distributed elements from a fixed seed, contiguous

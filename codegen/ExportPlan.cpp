@@ -108,6 +108,11 @@ ParameterDescription exportParameter(tile::PlanParameterOp op) {
     parameter.defaultValues = values->vec();
   if (std::optional<llvm::ArrayRef<int64_t>> allowed = op.getAllowed())
     parameter.allowed = allowed->vec();
+  auto number = [](std::optional<llvm::APFloat> bound) {
+    return bound ? std::optional(bound->convertToDouble()) : std::nullopt;
+  };
+  parameter.least = number(op.getLeast());
+  parameter.most = number(op.getMost());
   return parameter;
 }
 

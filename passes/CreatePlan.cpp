@@ -43,6 +43,36 @@ Labels listedLabels(ir::UniformKind kind, ir::PatternOp pattern) {
       pattern);
 }
 
+/// What a launch may give for a parameter.
+struct Bounds {
+  std::optional<double> least, most;
+
+  void add(double atLeast, std::optional<double> atMost) {
+    least = std::max(least.value_or(atLeast), atLeast);
+    if (atMost)
+      most = std::min(most.value_or(*atMost), *atMost);
+  }
+};
+
+/// Rule 15 for shares of `top_p` and thresholds of `skip` that are parameters themselves, as a
+/// number of either type.
+Bounds boundsOf(mlir::Value parameter) {
+  Bounds bounds;
+  for (mlir::OpOperand &use : parameter.getUses()) {
+    if (auto convert = llvm::dyn_cast<ir::ConvertOp>(use.getOwner())) {
+      Bounds converted = boundsOf(convert.getResult());
+      if (converted.least)
+        bounds.add(*converted.least, converted.most);
+    } else if (auto topP = llvm::dyn_cast<ir::TopPOp>(use.getOwner())) {
+      if (use.get() == topP.getMass())
+        bounds.add(0, 1);
+    } else if (llvm::isa<ir::SkipOp>(use.getOwner())) {
+      bounds.add(0, std::nullopt);
+    }
+  }
+  return bounds;
+}
+
 tile::InputElement elementOf(ir::MapType type) {
   if (type.isBool())
     return tile::InputElement::Bool;
@@ -119,11 +149,16 @@ struct CreatePlanPass : impl::CreatePlanBase<CreatePlanPass> {
       if (Labels labels =
               listedLabels([&](mlir::Value selector) { return selector == parameter; }, pattern))
         allowed = builder.getDenseI64ArrayAttr(*labels);
+      Bounds bounds = boundsOf(parameter);
+      auto bound = [&](std::optional<double> value) {
+        return value ? builder.getF64FloatAttr(*value) : mlir::FloatAttr();
+      };
       tile::PlanParameterOp::create(
           builder, parameter.getLoc(), builder.getI64IntegerAttr(slot),
           builder.getStringAttr(pattern.getParameterName(slot)),
           type.getAxes().head != ir::HeadAxis::None ? builder.getUnitAttr() : mlir::UnitAttr(),
-          mlir::TypeAttr::get(scalarTypeOf(type)), value, allowed);
+          mlir::TypeAttr::get(scalarTypeOf(type)), value, allowed, bound(bounds.least),
+          bound(bounds.most));
     }
   }
 

@@ -11,11 +11,6 @@ using mlir::Value;
 namespace skim {
 namespace {
 
-bool isVector(Value value) {
-  auto map = llvm::dyn_cast<ir::MapType>(value.getType());
-  return map && map.isVec();
-}
-
 using Operands = llvm::SmallVector<Value>;
 
 /// Calls `visit` once on each operation that `value` is computed from, as far as the operands lead
@@ -60,6 +55,11 @@ ir::Axes axesOf(Value value) {
   return llvm::cast<ir::SetType>(value.getType()).getAxes();
 }
 
+bool isVector(Value value) {
+  auto map = llvm::dyn_cast<ir::MapType>(value.getType());
+  return map && map.isVec();
+}
+
 bool isScored(Value value) {
   return someSource(value, [&](Operation *op) {
     if (auto stored = llvm::dyn_cast<tile::StoredMapOp>(op))
@@ -76,8 +76,7 @@ bool isHeavy(Operation *op) {
 }
 
 bool isFine(const ir::Axes &axes) {
-  constexpr int64_t kCoarsestFine = 16;
-  return !axes.diagonal && axes.query != 0 && kCoarsestFine % axes.query == 0;
+  return !axes.diagonal && axes.query != 0 && kCoarsestFineRows % axes.query == 0;
 }
 
 bool isPanelSet(Operation *op) {

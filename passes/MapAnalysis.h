@@ -15,6 +15,8 @@ namespace skim {
 /// The axes of a map or a set.
 ir::Axes axesOf(mlir::Value value);
 
+/// Whether the value is a map of vectors.
+bool isVector(mlir::Value value);
 /// Whether the value depends on Q, K, V or on vectors that the caller gives: then it is a number of
 /// the target's own, with the margins of rule 9.
 bool isScored(mlir::Value value);
@@ -23,6 +25,8 @@ bool isScored(mlir::Value value);
 /// smoothing, products with a weight, casts whose step depends on a whole vector.
 bool isHeavy(mlir::Operation *op);
 
+/// The most positions of a row block that is computed row by row.
+inline constexpr int64_t kCoarsestFineRows = 16;
 /// Whether cells with these axes are computed row by row where they are used: their rows divide
 /// every tile of rows. Coarser and other cells, and distances, are computed once and stored.
 bool isFine(const ir::Axes &axes);

@@ -113,10 +113,6 @@ FailureOr<tile::PanelType> PanelBuilder::panelType(Location loc, const ir::Axes 
                               element);
 }
 
-int64_t PanelBuilder::scratch(Location loc, tile::PanelType type) {
-  return addPanelScratch(plan, loc, type);
-}
-
 void PanelBuilder::writeContribution(Value map, mlir::Region &region, int64_t elements,
                                      bool elementColumns) {
   auto type = llvm::cast<ir::MapType>(map.getType());
@@ -162,8 +158,7 @@ FailureOr<Value> PanelBuilder::tabulate(Value map) {
   writeContribution(map, region, 0, elements != 0);
   auto causal = isCausal(map) && !pattern.getNoncausal() ? builder.getUnitAttr() : nullptr;
   auto panel = tile::ReducePanelOp::create(builder, loc, *type, tile::ReductionAttr(), item, causal,
-                                           builder.getI64IntegerAttr(scratch(loc, *type)),
-                                           mlir::IntegerAttr());
+                                           mlir::IntegerAttr(), mlir::IntegerAttr());
   mlir::OpBuilder body = mlir::OpBuilder::atBlockBegin(&panel.getBody().emplaceBlock());
   ir::Axes cells = mapType.getAxes();
   if (cells.query == 0)
@@ -193,7 +188,7 @@ FailureOr<Value> PanelBuilder::rowVectors(Value map) {
     if (failed(type))
       return failure();
     emitter.setPanel(operand, tile::LoadPanelOp::create(builder, operand.getLoc(), *type, item,
-                                                        scratch(operand.getLoc(), *type)));
+                                                        mlir::IntegerAttr()));
   }
   if (Value known = emitter.getPanel(map))
     return known;
@@ -219,11 +214,11 @@ LogicalResult PanelBuilder::buildDot(ir::DotOp dot) {
         static_cast<int64_t>(keys.getDefiningOp<tile::StoredMapOp>().getSlot()));
   Scalar scale = emitter.emitScale(dot);
   auto visible = dot.getVisible() == ir::Visibility::Any ? tile::Visible::Any : tile::Visible::All;
-  emitter.setPanel(dot, tile::DotPanelOp::create(builder, dot.getLoc(), *type, *vectors, source,
-                                                 slot, headKind(axesOf(keys).head),
-                                                 undefinedAsNaN(builder, dot.getLoc(), scale),
-                                                 visible, pattern.getNoncausal(), item,
-                                                 scratch(dot.getLoc(), *type)));
+  emitter.setPanel(dot,
+                   tile::DotPanelOp::create(builder, dot.getLoc(), *type, *vectors, source, slot,
+                                            headKind(axesOf(keys).head),
+                                            undefinedAsNaN(builder, dot.getLoc(), scale), visible,
+                                            pattern.getNoncausal(), item, mlir::IntegerAttr()));
   return success();
 }
 
@@ -242,11 +237,10 @@ LogicalResult PanelBuilder::buildReduction(ir::ReduceOp reduce) {
   if (!joinsHeads(reduce))
     writeContribution(input, region, 0, elements != 0);
   auto causal = isCausal(input) && !pattern.getNoncausal() ? builder.getUnitAttr() : nullptr;
-  int64_t sums = addPanelSums(plan, loc, *type);
   auto panel = tile::ReducePanelOp::create(
       builder, loc, *type,
       tile::ReductionAttr::get(builder.getContext(), reductionOf(reduce.getKind())), item, causal,
-      builder.getI64IntegerAttr(scratch(loc, *type)), builder.getI64IntegerAttr(sums));
+      mlir::IntegerAttr(), mlir::IntegerAttr());
   mlir::OpBuilder body = mlir::OpBuilder::atBlockBegin(&panel.getBody().emplaceBlock());
   if (joinsHeads(reduce)) {
     mlir::Block &block = createHeadLoop(body, loc, item, axesOf(input).head, axesOf(reduce).head);
@@ -280,7 +274,7 @@ LogicalResult PanelBuilder::buildSmooth(ir::SmoothOp smooth) {
   Scalar width = emitter.uniform(smooth.getWidth());
   auto type = llvm::cast<tile::PanelType>(input.getType());
   emitter.setPanel(smooth, tile::SmoothPanelOp::create(builder, loc, type, input, width.value, item,
-                                                       scratch(loc, type)));
+                                                       mlir::IntegerAttr()));
   return success();
 }
 
@@ -295,9 +289,9 @@ LogicalResult PanelBuilder::buildCast(ir::CastOp cast) {
                              where.block->getArgument(1));
   Value largest = undefinedAsNaN(place.builder, loc, emitter.emitMagnitude(cast, place));
   tile::YieldOp::create(place.builder, loc, largest);
-  auto panel = tile::ReducePanelOp::create(
-      builder, loc, *type, tile::ReductionAttr(), item, mlir::UnitAttr(),
-      builder.getI64IntegerAttr(scratch(loc, *type)), mlir::IntegerAttr());
+  auto panel =
+      tile::ReducePanelOp::create(builder, loc, *type, tile::ReductionAttr(), item,
+                                  mlir::UnitAttr(), mlir::IntegerAttr(), mlir::IntegerAttr());
   mlir::OpBuilder body = mlir::OpBuilder::atBlockBegin(&panel.getBody().emplaceBlock());
   createContribution(body, loc, item, axes, 0, where.region);
   emitter.setMagnitudes(cast, panel);
@@ -319,9 +313,8 @@ LogicalResult PanelBuilder::buildSelection(Operation *op) {
   Scalar score = emitter.emit(op->getOperand(0), place);
   tile::YieldOp::create(place.builder, loc, undefinedAsNaN(place.builder, loc, score));
   tile::Selection kind = topK ? tile::Selection::TopK : tile::Selection::TopP;
-  auto panel =
-      tile::SelectPanelOp::create(builder, loc, *type, kind, amount, item, scratch(loc, *type),
-                                  addRowScratch(plan, loc, *type, kind));
+  auto panel = tile::SelectPanelOp::create(builder, loc, *type, kind, amount, item,
+                                           mlir::IntegerAttr(), mlir::IntegerAttr());
   panel.getBody().takeBody(where.region);
   emitter.setPanel(op->getResult(0), panel);
   return success();
@@ -347,11 +340,9 @@ LogicalResult PanelBuilder::buildCover(ir::CoverOp cover) {
   Value one = arith::ConstantOp::create(place.builder, loc, place.builder.getF32FloatAttr(1));
   tile::YieldOp::create(place.builder, loc, undefinedAsNaN(place.builder, loc, {one, holds}));
   auto causal = pattern.getNoncausal() ? nullptr : builder.getUnitAttr();
-  int64_t sums = addPanelSums(plan, loc, *type);
   auto panel = tile::ReducePanelOp::create(
       builder, loc, *type, tile::ReductionAttr::get(builder.getContext(), tile::Reduction::Max),
-      item, causal, builder.getI64IntegerAttr(scratch(loc, *type)),
-      builder.getI64IntegerAttr(sums));
+      item, causal, mlir::IntegerAttr(), mlir::IntegerAttr());
   mlir::OpBuilder body = mlir::OpBuilder::atBlockBegin(&panel.getBody().emplaceBlock());
   createContribution(body, loc, item, pairs, 0, where.region);
   emitter.setPanel(cover, panel);

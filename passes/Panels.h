@@ -50,7 +50,6 @@ private:
 
   mlir::FailureOr<tile::PanelType> panelType(mlir::Location loc, const ir::Axes &axes,
                                              int64_t elements, mlir::Type element);
-  int64_t scratch(mlir::Location loc, tile::PanelType type);
 
   ir::PatternOp pattern;
   tile::PlanOp plan;

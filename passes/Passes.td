@@ -42,7 +42,7 @@ def ExpandDenseWhen : SkimModulePass<"skim-expand-dense-when"> {
   }];
 }
 
-def ExpandMaps : SkimModulePass<"skim-expand-maps"> {
+def ExpandSoftmax : SkimModulePass<"skim-expand-softmax"> {
   let summary = "Write softmax as the reductions that it consists of";
   let description = [{
     `softmax(x, over: a)` becomes `exp(x - max(x, over: a)) / sum(exp(x - max(x, over: a)), over: a)`: its rows' maxima and sums are then planned like all reductions.
@@ -53,7 +53,7 @@ def MergeEqual : SkimModulePass<"skim-merge-equal"> {
   let summary = "Compute equal values of a pattern once";
   let description = [{
     Of operations with equal operands and attributes the first takes the place of all: a score that is written twice, or that comes from two calls of a pattern, is planned once.
-    Runs after `skim-expand-maps`, so that what softmax consists of is merged too. Operations that nothing needs stay.
+    Runs after `skim-expand-softmax`, so that what softmax consists of is merged too. Operations that nothing needs stay.
   }];
 }
 
@@ -104,7 +104,21 @@ def PlanAttention : SkimModulePass<"skim-plan-attention"> {
   let summary = "Write the attention program";
   let description = [{
     Replaces each `skim.attend` and its pattern by the program that attends: visits in closed form, the mask of tiles that need one, the modified logit, the
-    rest, the sink. Runs last.
+    rest, the sink. Runs after all other passes that write programs.
+  }];
+}
+
+def AssignScratch : SkimModulePass<"skim-assign-scratch"> {
+  let summary = "Give panels and sums buffers of the workers";
+  let description = [{
+    Adds to each plan the `per_worker` buffers in which its programs keep panels, the sums of reductions and rows of scores, and names them in the operations that have none. Within a
+    program each has a buffer of its own; programs run one after the other, and share those of one shape. Runs last, for targets that keep panels in memory.
+
+    ```mlir
+    %queries = tile.load_panel of %item : !tile.panel<rows = 64, query = 1, elements = 128, f32>
+    // becomes, with a buffer "panel" in the slot 3 of the plan,
+    %queries = tile.load_panel of %item scratch 3 : !tile.panel<rows = 64, query = 1, elements = 128, f32>
+    ```
   }];
 }
 

@@ -15,13 +15,14 @@ void buildPlanPipeline(mlir::OpPassManager &manager, const std::string &target) 
   manager.addPass(createRefuseUncompiled());
   manager.addPass(createCreatePlan());
   manager.addPass(createExpandDenseWhen());
-  manager.addPass(createExpandMaps());
+  manager.addPass(createExpandSoftmax());
   manager.addPass(createMergeEqual());
   manager.addPass(createChooseSchedule({target}));
   manager.addPass(createPlanSelections());
   manager.addPass(createPlanRest());
   manager.addPass(createPlanCompact());
   manager.addPass(createPlanAttention());
+  manager.addPass(createAssignScratch());
   manager.addPass(mlir::createCanonicalizerPass());
   manager.addPass(mlir::createCSEPass());
 }

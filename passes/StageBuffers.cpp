@@ -1,7 +1,6 @@
 #include "passes/StageBuffers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace arith = mlir::arith;
 using mlir::AffineExpr;
@@ -10,15 +9,6 @@ using mlir::Value;
 
 namespace skim {
 namespace {
-
-/// `name`, numbered when a buffer of the plan has it.
-std::string uniqueName(tile::PlanOp plan, llvm::StringRef name) {
-  std::string candidate = name.str();
-  auto taken = [&](tile::BufferOp buffer) { return buffer.getName() == candidate; };
-  for (unsigned number = 1; llvm::any_of(plan.getBody().getOps<tile::BufferOp>(), taken); ++number)
-    candidate = (name + "_" + llvm::Twine(number)).str();
-  return candidate;
-}
 
 /// Extents of buffers as functions of the shape of the batch.
 struct Shape {
@@ -41,42 +31,6 @@ struct Shape {
   mlir::Builder builder;
 };
 
-/// Sums, sums of squares and counts.
-constexpr int64_t kPlanes = 3;
-
-/// Scratch is shared by programs, which run one after the other.
-int64_t addScratch(tile::PlanOp plan, Location loc, llvm::StringRef name, mlir::Type element,
-                   int64_t elements, AffineExpr columns, AffineExpr rows) {
-  constexpr llvm::StringLiteral kTakenBy = "tile.taken_by";
-  Shape shape(plan.getContext());
-  mlir::AffineMap extents = shape.extents({shape.constant(1), shape.constant(1), columns, rows});
-  llvm::SmallVector<tile::LaunchOp> launches(plan.getBody().getOps<tile::LaunchOp>());
-  mlir::Attribute program = launches.back().getProgramAttr();
-  for (auto buffer : plan.getBody().getOps<tile::BufferOp>())
-    if (buffer.getPerWorker() && buffer.getElement() == element &&
-        static_cast<int64_t>(buffer.getCell()) == elements && buffer.getExtents() == extents &&
-        buffer->getAttr(kTakenBy) != program) {
-      buffer->setAttr(kTakenBy, program);
-      return static_cast<int64_t>(buffer.getSlot());
-    }
-  tile::BufferOp buffer = plan.addBuffer(loc, uniqueName(plan, name), element, elements, extents,
-                                         /*zeroed=*/false, /*perWorker=*/true);
-  buffer->setAttr(kTakenBy, program);
-  return static_cast<int64_t>(buffer.getSlot());
-}
-
-/// Rows of a panel stand side by side, in whole vectors of every target.
-AffineExpr rowsOf(Shape &shape, tile::PanelType type) {
-  constexpr int64_t kRowAlignment = 64;
-  return shape.constant(llvm::alignTo(type.getRows(), kRowAlignment));
-}
-
-AffineExpr columnsOf(Shape &shape, tile::PanelType type) {
-  if (type.getElements() != 0)
-    return shape.constant(type.getElements());
-  return type.getKey() != 0 ? shape.keys().ceilDiv(type.getKey()) : shape.constant(1);
-}
-
 } // namespace
 
 int64_t addCells(tile::PlanOp plan, Location loc, llvm::StringRef name, const ir::Axes &axes,
@@ -93,37 +47,7 @@ int64_t addCells(tile::PlanOp plan, Location loc, llvm::StringRef name, const ir
     keyCells = shape.keys();
   mlir::AffineMap extents =
       shape.extents({shape.requests(), shape.constant(heads), queryCells, keyCells});
-  return plan.addBuffer(loc, uniqueName(plan, name), element, elements, extents, zeroed).getSlot();
-}
-
-int64_t addPanelScratch(tile::PlanOp plan, Location loc, tile::PanelType type) {
-  Shape shape(plan.getContext());
-  mlir::Type element = type.getElement();
-  if (element.isInteger(1))
-    element = mlir::IntegerType::get(plan.getContext(), 8, mlir::IntegerType::Unsigned);
-  return addScratch(plan, loc, "panel", element, 1, columnsOf(shape, type) + 1,
-                    rowsOf(shape, type));
-}
-
-int64_t addPanelSums(tile::PlanOp plan, Location loc, tile::PanelType type) {
-  Shape shape(plan.getContext());
-  return addScratch(plan, loc, "panel_sums", mlir::Float64Type::get(plan.getContext()), 1,
-                    (columnsOf(shape, type) + 1) * kPlanes, rowsOf(shape, type));
-}
-
-int64_t addRowScratch(tile::PlanOp plan, Location loc, tile::PanelType type, tile::Selection kind) {
-  // Scores and what is selected; the order of all cells where prefixes are summed.
-  int64_t elements = kind == tile::Selection::TopK ? 2 : 3;
-  Shape shape(plan.getContext());
-  return addScratch(plan, loc, "row", mlir::Float32Type::get(plan.getContext()), elements,
-                    shape.constant(1), columnsOf(shape, type));
-}
-
-int64_t addSums(tile::PlanOp plan, Location loc, const ir::Axes &axes, int64_t rows,
-                int64_t elements) {
-  Shape shape(plan.getContext());
-  return addScratch(plan, loc, "sums", mlir::Float64Type::get(plan.getContext()),
-                    kPlanes * elements, shape.constant(rows), shape.keyLike(axes));
+  return plan.addBuffer(loc, name, element, elements, extents, zeroed).getSlot();
 }
 
 void createContribution(mlir::OpBuilder &builder, Location loc, Value item, const ir::Axes &axes,

@@ -11,18 +11,6 @@ namespace skim {
 int64_t addCells(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, const ir::Axes &axes,
                  mlir::Type element, int64_t elements, bool zeroed);
 
-/// Adds scratch for the cells of a panel.
-int64_t addPanelScratch(tile::PlanOp plan, mlir::Location loc, tile::PanelType type);
-/// Adds scratch for the sums from which a panel is reduced.
-int64_t addPanelSums(tile::PlanOp plan, mlir::Location loc, tile::PanelType type);
-/// Adds scratch for one row of scores, in which `kind` selects columns of a panel.
-int64_t addRowScratch(tile::PlanOp plan, mlir::Location loc, tile::PanelType type,
-                      tile::Selection kind);
-/// Adds the sums from which `rows` rows of cells with these axes are reduced, vectors of
-/// `elements`.
-int64_t addSums(tile::PlanOp plan, mlir::Location loc, const ir::Axes &axes, int64_t rows,
-                int64_t elements);
-
 /// A `tile.contribute` in cells of `axes`, whose region is taken.
 void createContribution(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value item,
                         const ir::Axes &axes, int64_t elements, mlir::Region &region);

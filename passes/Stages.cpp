@@ -39,12 +39,12 @@ int64_t keyTile(int64_t cell) {
 /// How many positions of rows are taken in at a time for cells of `queryCell` positions: whole
 /// cells of `finest`.
 int64_t rowsAtOnce(int64_t queryCell, int64_t finest) {
-  constexpr int64_t kMostRows = 256, kRows = 64, kCoarsestFine = 16;
+  constexpr int64_t kMostRows = 256, kRows = 64;
   if (queryCell == 0)
     return finest <= kRows ? kRows / finest * finest : finest;
   if (queryCell <= kMostRows)
     return queryCell;
-  for (int64_t unit : {std::lcm(finest, kCoarsestFine), finest})
+  for (int64_t unit : {std::lcm(finest, kCoarsestFineRows), finest})
     for (int64_t rows = kMostRows / unit * unit; rows > 0; rows -= unit)
       if (queryCell % rows == 0)
         return rows;
@@ -103,10 +103,9 @@ private:
     return addCells(plan, loc, name, type.getAxes(), element, std::max<int64_t>(elements, 1),
                     /*zeroed=*/false);
   }
-  /// `rows` are those of the cells that an item writes.
   tile::ReduceCellsOp createReduction(mlir::OpBuilder &builder, Location loc, Value item,
                                       const ir::Axes &axes, int64_t elements, bool causal,
-                                      int64_t slot, tile::ReductionAttr kind, int64_t rows = 1);
+                                      int64_t slot, tile::ReductionAttr kind);
 
   ir::PatternOp pattern;
   tile::PlanOp plan;
@@ -142,19 +141,15 @@ LogicalResult StagePlanner::storeKeys(ir::DotOp dot) {
 tile::ReduceCellsOp StagePlanner::createReduction(mlir::OpBuilder &builder, Location loc,
                                                   Value item, const ir::Axes &axes,
                                                   int64_t elements, bool causal, int64_t slot,
-                                                  tile::ReductionAttr kind, int64_t rows) {
+                                                  tile::ReductionAttr kind) {
   auto unit = [&](bool holds) { return holds ? builder.getUnitAttr() : mlir::UnitAttr(); };
-  mlir::IntegerAttr sums;
-  if (kind)
-    sums =
-        builder.getI64IntegerAttr(addSums(plan, loc, axes, rows, std::max<int64_t>(elements, 1)));
   auto reduce = tile::ReduceCellsOp::create(
       builder, loc, kind, item, unit(causal && !pattern.getNoncausal()),
       unit(pattern.getNoncausal()), builder.getI64IntegerAttr(slot),
       tile::HeadKindAttr::get(builder.getContext(), headKind(axes.head)),
       builder.getI64IntegerAttr(axes.query),
       builder.getI64IntegerAttr(axes.diagonal ? 1 : axes.key), unit(axes.diagonal),
-      elements ? builder.getI64IntegerAttr(elements) : mlir::IntegerAttr(), sums);
+      elements ? builder.getI64IntegerAttr(elements) : mlir::IntegerAttr(), mlir::IntegerAttr());
   reduce.getBody().emplaceBlock();
   return reduce;
 }
@@ -271,9 +266,8 @@ FailureOr<int64_t> StagePlanner::storeReduction(ir::ReduceOp reduce) {
   auto create = [&](mlir::OpBuilder &at, unsigned number) {
     ir::ReduceOp shared = reductions[number];
     auto kind = tile::ReductionAttr::get(at.getContext(), reductionOf(shared.getKind()));
-    int64_t resultRows = to.query ? itemRows / to.query : 1;
     return createReduction(at, shared.getLoc(), program.item(), axesOf(shared), elements,
-                           isCausal(source), slots[number], kind, resultRows);
+                           isCausal(source), slots[number], kind);
   };
   if (!joinsHeads && !joinsRows) {
     PanelBuilder panels(pattern, plan, program.item(), itemRows, builder, program.scalars());

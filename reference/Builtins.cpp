@@ -8,6 +8,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Casting.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 using llvm::dyn_cast;
 using namespace skim::text;
@@ -199,6 +201,30 @@ MapPtr Evaluator::evaluateExtremum(const CallExpr &call, bool isMax, Scope &scop
   return result;
 }
 
+bool Evaluator::checkRange(const Map &value, double least, std::optional<double> most,
+                           llvm::SMRange range) {
+  if (value.parameter.empty() && !value.constant)
+    return true;
+  for (int64_t head = 0; head < request.headCount(value.axes.head); ++head) {
+    double number = value.row(head, 0).front();
+    if (number >= least && (!most || number <= *most))
+      continue;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    if (!value.parameter.empty())
+      stream << "parameter '" << value.parameter << "': ";
+    stream << "expected a number from " << llvm::format("%g", least);
+    if (most)
+      stream << " to " << llvm::format("%g", *most);
+    else
+      stream << " up";
+    stream << " but got " << llvm::format("%g", number);
+    fail(range, text);
+    return false;
+  }
+  return true;
+}
+
 MapPtr Evaluator::evaluateSelection(const CallExpr &call, bool isTopK, Scope &scope) {
   std::optional<Arguments> arguments = splitArguments(call, 2, 2, {});
   MapPtr scores = arguments ? evaluate(*arguments->positional[0], scope) : nullptr;
@@ -210,6 +236,8 @@ MapPtr Evaluator::evaluateSelection(const CallExpr &call, bool isTopK, Scope &sc
     return fail(call.range, "expected a map along keys and an amount for each of its rows");
   std::optional<Axes> axes = join(*scores, *amount, call.range);
   if (!axes)
+    return nullptr;
+  if (!isTopK && !checkRange(*amount, 0, 1, call.arguments[1].value->range))
     return nullptr;
   auto kind = isTopK ? SelectMap::Kind::TopK : SelectMap::Kind::TopP;
   return std::make_shared<SelectMap>(kind, scores, amount, *axes);

@@ -108,6 +108,8 @@ private:
   MapPtr operand(const Tokens &tokens, HeadAxis head, bool isQuery);
   MapPtr uniform(Element element, double value, bool isConstant = false);
   std::nullptr_t fail(llvm::SMRange range, std::string message);
+  /// Rule 15 for a number that the host holds; true for any other.
+  bool checkRange(const Map &value, double least, std::optional<double> most, llvm::SMRange range);
   bool fits(const Axes &axes, int64_t dim, llvm::SMRange range);
 
   const text::Program &program;

@@ -58,6 +58,8 @@ public:
   bool constant = false;
   /// A value that a launch checks: a parameter, `layer` or the number of a head (rule 14).
   bool checkedAtLaunch = false;
+  /// The parameter whose value this is; empty: none.
+  std::string parameter = {};
   bool isNumber() const { return element == Element::Index || element == Element::F32; }
   int64_t depth = 1; ///< Of the expression, which bounds recursion.
 

@@ -128,6 +128,7 @@ MapPtr Evaluator::parameterValue(const Parameter &parameter, llvm::ArrayRef<doub
                                           element, std::move(converted));
   map->constant = parameter.isConstexpr;
   map->checkedAtLaunch = true;
+  map->parameter = parameter.name;
   return map;
 }
 
@@ -217,8 +218,11 @@ bool Evaluator::evaluateItem(const Item &item, Scope &scope, Clauses &clauses) {
     if (clauses.compact && (clauses.compact->axes.query || clauses.compact->axes.diagonal))
       clauses.compact = fail(item.value->range, "expected a set over 'k'");
     return clauses.compact != nullptr;
+  case Item::Kind::Skip: { // Rule 13: a permission, of which the reference makes no use.
+    MapPtr threshold = evaluateUniform(*item.value, scope);
+    return threshold && checkRange(*threshold, 0, std::nullopt, item.value->range);
+  }
   case Item::Kind::RestDrop:  // What happens anyway.
-  case Item::Kind::Skip:      // Rule 13: a permission, ignored here.
   case Item::Kind::Noncausal: // Part of the request's geometry.
     return true;
   }

@@ -48,6 +48,11 @@ Status verifySignature(const Signature &signature) {
 
 Status verifyParameter(const std::string &field, const ParameterDescription &parameter,
                        const Signature &signature) {
+  if (parameter.type == ParameterType::Bool && (parameter.least || parameter.most))
+    return invalid(field, "no bounds of a bool", "some");
+  if (parameter.least && parameter.most && !(*parameter.least <= *parameter.most))
+    return invalid(field + ".most", "at least " + std::to_string(*parameter.least),
+                   std::to_string(*parameter.most));
   const auto count = static_cast<int64_t>(parameter.defaultValues.size());
   if (count > 1 && (!parameter.perHead || count != signature.queryHeads))
     return invalid(field + ".default",

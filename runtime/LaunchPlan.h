@@ -56,6 +56,8 @@ struct ParameterDescription {
   std::vector<double> defaultValues;
   /// Labels of a `match` on this parameter that has no `_` arm; empty: any value will do.
   std::vector<int64_t> allowed;
+  /// Bounds of the values of a number, as a mass or a threshold has them; unset: none.
+  std::optional<double> least = {}, most = {};
 
   bool operator==(const ParameterDescription &) const = default;
 };

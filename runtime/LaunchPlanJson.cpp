@@ -75,7 +75,9 @@ Json write(const ParameterDescription &parameter) {
           {"type", nameOf(kParameterTypes, parameter.type)},
           {"per_head", parameter.perHead},
           {"default", parameter.defaultValues},
-          {"allowed", parameter.allowed}};
+          {"allowed", parameter.allowed},
+          {"least", parameter.least ? Json(*parameter.least) : Json(nullptr)},
+          {"most", parameter.most ? Json(*parameter.most) : Json(nullptr)}};
 }
 
 Json write(const InputDescription &input) {
@@ -162,7 +164,7 @@ public:
   }
   void read(const std::string &path, const Json &json, ParameterDescription &value) {
     object(path, json, "name", value.name, "type", value.type, "per_head", value.perHead, "default",
-           value.defaultValues, "allowed", value.allowed);
+           value.defaultValues, "allowed", value.allowed, "least", value.least, "most", value.most);
   }
   void read(const std::string &path, const Json &json, InputDescription &value) {
     object(path, json, "name", value.name, "element", value.element, "head", value.head,

@@ -51,14 +51,17 @@ std::optional<int64_t> entryCount(const ParameterValue::Storage &storage) {
       storage);
 }
 
+std::string describeNumber(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g", value);
+  return text.data();
+}
+
 std::string describeEntry(const Entry &entry) {
   if (const auto *integer = std::get_if<int64_t>(&entry))
     return std::to_string(*integer);
-  if (const auto *real = std::get_if<double>(&entry)) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%g", *real);
-    return std::string("the float ") + text.data();
-  }
+  if (const auto *real = std::get_if<double>(&entry))
+    return "the float " + describeNumber(*real);
   return *std::get_if<bool>(&entry) ? "true" : "false";
 }
 
@@ -71,6 +74,15 @@ Status checkAllowed(const ParameterDescription &parameter, const ArgumentName &n
                         std::to_string(value));
 }
 
+Status checkBounds(const ParameterDescription &parameter, const ArgumentName &name, double value) {
+  const std::optional<double> &least = parameter.least, &most = parameter.most;
+  if ((!least || value >= *least) && (!most || value <= *most))
+    return Status::ok();
+  std::string range = (least ? " from " + describeNumber(*least) : "") +
+                      (most ? " to " + describeNumber(*most) : " up");
+  return expectedButGot(name, "a number" + range, describeNumber(value));
+}
+
 Status bindIndex(const ParameterDescription &parameter, const ArgumentName &name,
                  const Entry &entry, skim_scalar &scalar) {
   const auto *value = std::get_if<int64_t>(&entry);
@@ -79,10 +91,13 @@ Status bindIndex(const ParameterDescription &parameter, const ArgumentName &name
   if (*value < -kLargestIndex || *value > kLargestIndex)
     return expectedButGot(name, kIndexRange, std::to_string(*value));
   scalar.index = *value;
+  if (Status status = checkBounds(parameter, name, static_cast<double>(*value)); !status)
+    return status;
   return checkAllowed(parameter, name, *value);
 }
 
-Status bindF32(const ArgumentName &name, const Entry &entry, skim_scalar &scalar) {
+Status bindF32(const ParameterDescription &parameter, const ArgumentName &name, const Entry &entry,
+               skim_scalar &scalar) {
   if (std::holds_alternative<bool>(entry))
     return expectedButGot(name, "an f32", describeEntry(entry));
   const auto *integer = std::get_if<int64_t>(&entry);
@@ -92,7 +107,7 @@ Status bindF32(const ArgumentName &name, const Entry &entry, skim_scalar &scalar
       (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()))
     return expectedButGot(name, "a value in the range of f32", describeEntry(entry));
   scalar.f32 = static_cast<float>(value);
-  return Status::ok();
+  return checkBounds(parameter, name, scalar.f32);
 }
 
 Status bindBool(const ParameterDescription &parameter, const ArgumentName &name, const Entry &entry,
@@ -110,7 +125,7 @@ Status bindEntry(const ParameterDescription &parameter, const ArgumentName &name
   case ParameterType::Index:
     return bindIndex(parameter, name, entry, scalar);
   case ParameterType::F32:
-    return bindF32(name, entry, scalar);
+    return bindF32(parameter, name, entry, scalar);
   case ParameterType::Bool:
     return bindBool(parameter, name, entry, scalar);
   }

@@ -3,16 +3,14 @@
 #include "codegen/cpu/CellAccess.h"
 #include "codegen/cpu/Items.h"
 #include "codegen/cpu/KernelArguments.h"
+#include "dialect/Tile/PanelLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace skim;
 using namespace skim::cpu;
-
-int64_t skim::cpu::paddedRows(tile::PanelType type) { return llvm::alignTo(type.getRows(), 64); }
 
 Value skim::cpu::columnsOf(Code &code, tile::ItemRecordOp item, tile::PanelType type) {
   if (type.getKey() > 0)
@@ -27,8 +25,10 @@ Value skim::cpu::rowCellsEnd(Code &code, tile::ItemRecordOp item, tile::PanelTyp
   return code.ceilDiv(item.getRowsEnd(), type.getQuery());
 }
 
-FailureOr<Value> skim::cpu::scratchOf(Operation *user, tile::ItemRecordOp item, int64_t slot,
-                                      int64_t elementBytes) {
+FailureOr<Value> skim::cpu::scratchOf(Operation *user, tile::ItemRecordOp item,
+                                      std::optional<uint64_t> slot, int64_t elementBytes) {
+  if (!slot)
+    return user->emitOpError() << "expected scratch; run skim-assign-scratch";
   auto function = user->getParentOfType<func::FuncOp>();
   if (function.getNumArguments() < 5)
     return user->emitOpError() << "expected to stand in a kernel, whose last argument is its "
@@ -36,7 +36,8 @@ FailureOr<Value> skim::cpu::scratchOf(Operation *user, tile::ItemRecordOp item, 
   Code code = Code::after(item);
   Value worker =
       arith::IndexCastOp::create(code, code.getIndexType(), function.getArguments().back());
-  BufferView buffer = loadBuffer(code, item.getArguments(), tile::Space::Buffer, slot);
+  BufferView buffer =
+      loadBuffer(code, item.getArguments(), tile::Space::Buffer, static_cast<int64_t>(*slot));
   Value elements = code.mul(worker, buffer.strides[0]);
   return code.offset(buffer.data, code.mul(elements, code.index(elementBytes)));
 }
@@ -55,7 +56,7 @@ Type skim::cpu::panelElementInMemory(Code &code, tile::PanelType type) {
 }
 
 Value skim::cpu::panelCell(Code &code, Value data, tile::PanelType type, Value column, Value row) {
-  Value cell = code.add(code.mul(column, code.index(paddedRows(type))), row);
+  Value cell = code.add(code.mul(column, code.index(tile::paddedRows(type))), row);
   int64_t bytes = panelElementInMemory(code, type).getIntOrFloatBitWidth() / 8;
   return code.offset(data, code.mul(cell, code.index(bytes)));
 }
@@ -105,7 +106,7 @@ Value skim::cpu::loadPanelValue(Code &code, tile::PanelValueOp op, Value data, V
     return isa<VectorType>(value.getType()) ? value : code.splat(value, lanes);
   };
   Value row = repeat(rowCell(code, type, query));
-  Value cell =
-      code.add(code.mul(repeat(column), code.splat(code.index(paddedRows(type)), lanes)), row);
+  Value cell = code.add(
+      code.mul(repeat(column), code.splat(code.index(tile::paddedRows(type)), lanes)), row);
   return convertLoaded(code, gather(code, data, cell, inMemory), element);
 }

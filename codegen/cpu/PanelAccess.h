@@ -6,8 +6,6 @@
 
 namespace skim::cpu {
 
-/// Rows of a column in memory: whole register blocks of every target.
-int64_t paddedRows(tile::PanelType type);
 /// How many columns a panel has for the item's request.
 mlir::Value columnsOf(Code &code, tile::ItemRecordOp item, tile::PanelType type);
 /// The row cells [begin, end) of the panel that have existing positions, counted within the tile.
@@ -15,9 +13,9 @@ mlir::Value rowCellsBegin(Code &code, tile::ItemRecordOp item, tile::PanelType t
 mlir::Value rowCellsEnd(Code &code, tile::ItemRecordOp item, tile::PanelType type);
 
 /// The slice of a buffer of workers that belongs to the worker that runs the item. Fails with an
-/// error on the user where the function is not a kernel.
-llvm::FailureOr<mlir::Value> scratchOf(mlir::Operation *user, tile::ItemRecordOp item, int64_t slot,
-                                       int64_t elementBytes);
+/// error on the user where it names no buffer, and where the function is not a kernel.
+llvm::FailureOr<mlir::Value> scratchOf(mlir::Operation *user, tile::ItemRecordOp item,
+                                       std::optional<uint64_t> slot, int64_t elementBytes);
 
 /// The address of a panel's first cell, from the value that stands for it.
 mlir::Value panelData(Code &code, mlir::Value panel);

@@ -4,6 +4,7 @@
 #include "codegen/cpu/Items.h"
 #include "codegen/cpu/KernelArguments.h"
 #include "codegen/cpu/PanelAccess.h"
+#include "dialect/Tile/PanelLayout.h"
 
 using namespace mlir;
 using namespace skim;
@@ -29,7 +30,7 @@ FailureOr<ReductionCells> ReductionCells::of(tile::ReducePanelOp op, Code &code)
   cells.keyCell = type.getKey();
   cells.ofElements = type.getElements() > 0;
   cells.element = type.getElement();
-  int64_t padded = paddedRows(type);
+  int64_t padded = tile::paddedRows(type);
   Value firstCell = code.mul(record->getTile(), code.index(type.getRows()));
   cells.tileBegin = firstCell;
   cells.rowsBegin = code.add(firstCell, rowCellsBegin(code, *record, type));
@@ -38,7 +39,7 @@ FailureOr<ReductionCells> ReductionCells::of(tile::ReducePanelOp op, Code &code)
   cells.columnsEnd = columnsOf(code, *record, type);
 
   cells.results.bytes = cells.element.getIntOrFloatBitWidth() / 8;
-  auto place = [&](Array &array, int64_t slot, int64_t planes) -> LogicalResult {
+  auto place = [&](Array &array, std::optional<uint64_t> slot, int64_t planes) -> LogicalResult {
     FailureOr<Value> scratch = scratchOf(op, *record, slot, array.bytes);
     if (failed(scratch))
       return failure();
@@ -51,7 +52,8 @@ FailureOr<ReductionCells> ReductionCells::of(tile::ReducePanelOp op, Code &code)
   };
   if (failed(place(cells.results, op.getScratch(), 1)))
     return failure();
-  if (op.getAccumulators() && failed(place(cells.accumulators, *op.getAccumulators(), 3)))
+  if (op.getKind() &&
+      failed(place(cells.accumulators, op.getAccumulators(), tile::kAccumulatorPlanes)))
     return failure();
   return cells;
 }
@@ -105,18 +107,18 @@ FailureOr<ReductionCells> ReductionCells::of(tile::ReduceCellsOp op, Code &code)
   };
   cells.results.bytes = cells.element.getIntOrFloatBitWidth() / 8;
   place(cells.results, op.getSlot());
-  if (op.getAccumulators()) {
+  if (op.getKind()) {
     // Scratch holds the rows of the item, each with the planes one after the other, so that columns
     // are side by side.
-    auto slot = static_cast<int64_t>(*op.getAccumulators());
-    FailureOr<Value> scratch = scratchOf(op, item, slot, cells.accumulators.bytes);
+    FailureOr<Value> scratch = scratchOf(op, item, op.getAccumulators(), cells.accumulators.bytes);
     if (failed(scratch))
       return failure();
+    auto slot = static_cast<int64_t>(*op.getAccumulators());
     auto &array = cells.accumulators;
     Value columns = loadBufferCapacity(code, item.getArguments(), tile::Space::Buffer, slot);
     array.columnStride = code.index(cells.elements);
     array.planeStride = code.mul(columns, code.index(cells.elements));
-    array.rowStride = code.mul(array.planeStride, code.index(3));
+    array.rowStride = code.mul(array.planeStride, code.index(tile::kAccumulatorPlanes));
     Value before = code.mul(cells.rowsBegin, array.rowStride);
     array.origin = code.offset(*scratch, code.mul(before, code.index(-array.bytes)));
   }

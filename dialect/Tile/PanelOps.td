@@ -1,4 +1,6 @@
 // Panels: what the rows of one work item make of all keys, column by column; and reductions of it.
+// `scratch`, `row` and `accumulators` are buffers in which a worker keeps panels and sums:
+// `skim-assign-scratch` adds them where the target wants them in memory, and nothing has them before.
 #ifndef SKIM_DIALECT_TILE_PANELOPS_TD
 #define SKIM_DIALECT_TILE_PANELOPS_TD
 
@@ -13,6 +15,7 @@ def Tile_ForEachHeadOp : Tile_Op<"for_each_head", [SingleBlock, NoTerminator]> {
     Constraints:
 
     - for_each_head_c1: the body has one argument, of type `!tile.item`.
+    - for_each_head_c2: the item has no query head, nor a KV head with `all` and `kv_heads`.
 
     Example:
 
@@ -26,6 +29,7 @@ def Tile_ForEachHeadOp : Tile_Op<"for_each_head", [SingleBlock, NoTerminator]> {
   let arguments = (ins Tile_Item:$item, DefaultValuedAttr<Tile_HeadGroup, "::skim::tile::HeadGroup::Group">:$heads);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::BlockArgument getInner() { return getBody().getArgument(0); }
@@ -77,9 +81,9 @@ def Tile_LoadPanelOp : Tile_Op<"load_panel"> {
     %queries = tile.load_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, elements = 128, f32>
     ```
   }];
-  let arguments = (ins Tile_Item:$item, Tile_Slot:$scratch);
+  let arguments = (ins Tile_Item:$item, OptionalAttr<Tile_Slot>:$scratch);
   let results = (outs Tile_Panel:$panel);
-  let assemblyFormat = "`of` $item `scratch` $scratch attr-dict `:` qualified(type($panel))";
+  let assemblyFormat = "`of` $item (`scratch` $scratch^)? attr-dict `:` qualified(type($panel))";
   let hasVerifier = 1;
 }
 
@@ -96,6 +100,7 @@ def Tile_DotPanelOp : Tile_Op<"dot_panel"> {
     - dot_panel_c2: keys and values have KV heads and one key a column.
     - dot_panel_c3: the source is keys, values or a buffer, which alone has a slot.
     - dot_panel_c4: rows have the `head_dim` elements of keys, or the `value_dim` elements of values.
+    - dot_panel_c5: the item has a head of the source's kind, or a query head of its group.
 
     Example:
 
@@ -108,11 +113,11 @@ def Tile_DotPanelOp : Tile_Op<"dot_panel"> {
   }];
   let arguments = (ins Tile_Panel:$rows, Tile_VectorSource:$source, OptionalAttr<Tile_Slot>:$buffer,
                        Tile_HeadKind:$head, F32:$scale, Tile_Visible:$visible, UnitAttr:$noncausal, Tile_Item:$item,
-                       Tile_Slot:$scratch);
+                       OptionalAttr<Tile_Slot>:$scratch);
   let results = (outs Tile_Panel:$panel);
   let assemblyFormat = [{
     $rows `,` custom<VectorSource>($source, $buffer) `(` `head` `=` $head `)` `scale` $scale `visible` $visible (`noncausal` $noncausal^)?
-    `of` $item `scratch` $scratch attr-dict `:` qualified(type($rows)) `->` qualified(type($panel))
+    `of` $item (`scratch` $scratch^)? attr-dict `:` qualified(type($rows)) `->` qualified(type($panel))
   }];
   let hasVerifier = 1;
 }
@@ -126,14 +131,15 @@ def Tile_ReducePanelOp : Tile_Op<"reduce_panel", [SingleBlock, NoTerminator]> {
     contribute nothing, and a cell that receives nothing is NaN. `causal` says that every cell all of whose keys lie behind the item's last row is known
     to be undefined: it need not be computed.
 
-    `scratch` holds the result, `accumulators` three f64 a cell.
+    `scratch` holds the result, `accumulators` the sums from which it is reduced: three f64 a cell.
 
     Constraints:
 
     - reduce_panel_c1: the body holds one `tile.contribute`, alone or in `tile.for_each_head`.
     - reduce_panel_c2: the cells of the contribution refine those of the result; without `kind` they are equal and no heads are joined.
-    - reduce_panel_c3: there are `accumulators` with a `kind` and none without.
+    - reduce_panel_c3: there are no `accumulators` without a `kind`.
     - reduce_panel_c4: the panel holds f32 or f64.
+    - reduce_panel_c5: contributions have neither distances nor elements, and no key axis where the panel has element columns.
 
     Example:
 
@@ -148,12 +154,12 @@ def Tile_ReducePanelOp : Tile_Op<"reduce_panel", [SingleBlock, NoTerminator]> {
     }
     ```
   }];
-  let arguments = (ins OptionalAttr<Tile_Reduction>:$kind, Tile_Item:$item, UnitAttr:$causal, Tile_Slot:$scratch,
+  let arguments = (ins OptionalAttr<Tile_Reduction>:$kind, Tile_Item:$item, UnitAttr:$causal, OptionalAttr<Tile_Slot>:$scratch,
                        OptionalAttr<Tile_Slot>:$accumulators);
   let results = (outs Tile_Panel:$panel);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    ($kind^)? `of` $item (`causal` $causal^)? `scratch` $scratch (`accumulators` $accumulators^)? `:` qualified(type($panel)) $body attr-dict
+    ($kind^)? `of` $item (`causal` $causal^)? (`scratch` $scratch^)? (`accumulators` $accumulators^)? `:` qualified(type($panel)) $body attr-dict
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -173,9 +179,9 @@ def Tile_SmoothPanelOp : Tile_Op<"smooth_panel", [AllTypesMatch<["input", "panel
     %t = tile.smooth_panel %s, %n of %item scratch 3 : !tile.panel<rows = 64, query = 1, key = 16, f32>
     ```
   }];
-  let arguments = (ins Tile_Panel:$input, Index:$width, Tile_Item:$item, Tile_Slot:$scratch);
+  let arguments = (ins Tile_Panel:$input, Index:$width, Tile_Item:$item, OptionalAttr<Tile_Slot>:$scratch);
   let results = (outs Tile_Panel:$panel);
-  let assemblyFormat = "$input `,` $width `of` $item `scratch` $scratch attr-dict `:` qualified(type($panel))";
+  let assemblyFormat = "$input `,` $width `of` $item (`scratch` $scratch^)? attr-dict `:` qualified(type($panel))";
   let hasVerifier = 1;
 }
 
@@ -201,11 +207,11 @@ def Tile_SelectPanelOp : Tile_Op<"select_panel", [SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins Tile_Selection:$kind, F64:$amount, Tile_Item:$item, Tile_Slot:$scratch, Tile_Slot:$row);
+  let arguments = (ins Tile_Selection:$kind, F64:$amount, Tile_Item:$item, OptionalAttr<Tile_Slot>:$scratch, OptionalAttr<Tile_Slot>:$row);
   let results = (outs Tile_Panel:$panel);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $kind $amount `of` $item `scratch` $scratch `row` $row `:` qualified(type($panel)) `where` $body attr-dict
+    $kind $amount `of` $item (`scratch` $scratch^)? (`row` $row^)? `:` qualified(type($panel)) `where` $body attr-dict
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
@@ -220,17 +226,18 @@ def Tile_ReduceCellsOp : Tile_Op<"reduce_cells", [SingleBlock, NoTerminator]> {
     The body may hold `tile.for_each_head` and, in it, `tile.for_each_row_tile`; operations that make panels may stand beside the `tile.contribute`.
     Reductions that share these loops and panels stand in one another: the body then starts with a further `tile.reduce_cells`, and the innermost place holds a `tile.contribute` for
     each, that of the outermost first. Every existing cell of the item is written: NaN
-    where nothing contributes. `accumulators` is a scratch buffer of three f64 for each element of one row of results, which is all that an item with a `kind` has along queries; not needed without.
+    where nothing contributes. `accumulators` is a buffer of three f64 for each element of the item's rows of results.
     Buffers of index maps hold f64, all others f32.
 
     Constraints:
 
     - reduce_cells_c1: the body holds one `tile.contribute` in its innermost place, and one more for each reduction that shares it.
-    - reduce_cells_c2: the cells of the contribution refine those of the result; without `kind` they are equal.
-    - reduce_cells_c3: `diagonal` needs result cells (0, 1) or (A, 1) and contributions at (1, 1), or contributions over distances; these may also be joined in a result without key axis.
-    - reduce_cells_c4: there are `accumulators` with a `kind`.
-    - reduce_cells_c5: the item has the heads of the buffer, and the cells divide its tiles of rows and of keys.
-    - reduce_cells_c6: the buffer has the axes along which items run, so each cell belongs to one item.
+    - reduce_cells_c2: the cells of the contribution refine those of the result; without `kind` they are equal and no heads are joined.
+    - reduce_cells_c3: with `diagonal` the result has cells of one distance, into which distances go or, with a `kind`, pairs at (1, 1); without, distances go only into a result without key axis.
+    - reduce_cells_c4: there are no `accumulators` without a `kind`.
+    - reduce_cells_c5: the item has a head of the buffer's kind, and the cells divide its tiles of rows and of keys.
+    - reduce_cells_c6: the buffer has all axes along which items run, that of heads among them, so that each cell belongs to one item.
+    - reduce_cells_c7: contributions have the `elements` of the result, which are f32.
 
     Example:
 
@@ -269,7 +276,7 @@ def Tile_ContributeOp : Tile_Op<"contribute", [SingleBlock]> {
 
     Constraints:
 
-    - contribute_c1: the region takes two `index`, three with `elements`, and yields an `f32`, an `f64` where the result holds f64.
+    - contribute_c1: the region takes two `index`, three with `elements`, and yields an `f32`, an `f64` where the panel holds f64 or the buffer is one of index maps.
     - contribute_c2: the region holds scalar operations only.
     - contribute_c3: it stands in a `tile.reduce_panel` or a `tile.reduce_cells`.
     - contribute_c4: distances have cells of one key.

@@ -21,9 +21,14 @@ PlanInputOp PlanOp::getInput(StringRef name) {
 BufferOp PlanOp::addBuffer(mlir::Location loc, StringRef name, mlir::Type element,
                            int64_t cellElements, mlir::AffineMap extents, bool zeroed,
                            bool perWorker) {
-  int64_t slot = llvm::range_size(getBody().getOps<BufferOp>());
+  auto buffers = getBody().getOps<BufferOp>();
+  int64_t slot = llvm::range_size(buffers);
+  std::string unique = name.str();
+  auto isTaken = [&](BufferOp buffer) { return buffer.getName() == unique; };
+  for (unsigned number = 1; llvm::any_of(buffers, isTaken); ++number)
+    unique = (name + "_" + llvm::Twine(number)).str();
   auto builder = mlir::OpBuilder::atBlockEnd(&getBody().front());
-  return BufferOp::create(builder, loc, slot, name, element, cellElements, extents, zeroed,
+  return BufferOp::create(builder, loc, slot, unique, element, cellElements, extents, zeroed,
                           perWorker);
 }
 
@@ -51,6 +56,7 @@ template <typename OpT> LogicalResult verifyDeclarations(PlanOp plan, StringRef 
 } // namespace
 
 LogicalResult PlanOp::verifyRegions() {
+  // plan_c1
   for (mlir::Operation &op : getBody().front())
     if (!llvm::isa<PlanParameterOp, PlanInputOp, BufferOp, LaunchOp>(op))
       return op.emitOpError(
@@ -63,6 +69,13 @@ LogicalResult PlanOp::verifyRegions() {
 }
 
 LogicalResult PlanParameterOp::verify() {
+  // plan_parameter_c2
+  if (getType().isInteger(1) && (getLeast() || getMost()))
+    return emitOpError("expected no bounds of a bool");
+  if (getLeast() && getMost() && *getLeast() > *getMost())
+    return emitOpError("expected 'least' up to 'most' but got ")
+           << getLeastAttr() << " and " << getMostAttr();
+  // plan_parameter_c1
   std::optional<llvm::ArrayRef<double>> values = getDefaultValues();
   if (!values || values->size() == 1)
     return success();
@@ -76,6 +89,7 @@ LogicalResult PlanParameterOp::verify() {
 }
 
 LogicalResult PlanInputOp::verify() {
+  // plan_input_c1
   if (getDiagonal() && getKeyCell() != 1)
     return emitOpError("expected cells of one key with 'diagonal' but got (")
            << getQueryCell() << ", " << getKeyCell() << ")";
@@ -89,9 +103,11 @@ LogicalResult PlanInputOp::verify() {
            << getQueryCell() << ", " << getKeyCell() << ")";
   if (getElement() != InputElement::ListCounts)
     return success();
+  // plan_input_c2
   auto list = llvm::dyn_cast_or_null<PlanInputOp>((*this)->getPrevNode());
   if (!list || list.getElement() != InputElement::List)
     return emitOpError("expected a list in the slot before its counts");
+  // plan_input_c3
   if (getHead() != list.getHead() || getQueryCell() != list.getQueryCell() || getKeyCell() != 0)
     return emitOpError("expected the heads of its list and cells (")
            << list.getQueryCell() << ", 0) but got cells (" << getQueryCell() << ", "
@@ -100,6 +116,7 @@ LogicalResult PlanInputOp::verify() {
 }
 
 LogicalResult BufferOp::verify() {
+  // buffer_c1
   mlir::AffineMap extents = getExtents();
   if (extents.getNumDims() != 0 || extents.getNumSymbols() != 3 || extents.getNumResults() != 4)
     return emitOpError("expected extents with 0 dimensions, 3 symbols and 4 results but got ")
@@ -117,6 +134,7 @@ LogicalResult BufferOp::verify() {
 }
 
 LogicalResult LaunchOp::verifySymbolUses(mlir::SymbolTableCollection &symbols) {
+  // launch_c1
   if (!symbols.lookupNearestSymbolFrom<ProgramOp>(getOperation(), getProgramAttr()))
     return emitOpError("expected the name of a 'tile.program' but got '") << getProgram() << "'";
   return success();

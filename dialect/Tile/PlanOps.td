@@ -58,7 +58,7 @@ def Tile_PlanOp : Tile_Op<"plan", [Symbol, NoTerminator, SingleBlock, NoRegionAr
   let extraClassDeclaration = [{
     /// The input of that name, or null.
     PlanInputOp getInput(::llvm::StringRef name);
-    /// Appends a workspace buffer with the next slot.
+    /// Appends a workspace buffer with the next slot. `name` is numbered when the plan has it already.
     BufferOp addBuffer(::mlir::Location loc, ::llvm::StringRef name, ::mlir::Type element,
                        int64_t cellElements, ::mlir::AffineMap extents, bool zeroed,
                        bool perWorker = false);
@@ -71,23 +71,27 @@ def Tile_PlanParameterOp : Tile_Op<"plan_parameter", [HasParent<"PlanOp">]> {
   let summary = "launch-time parameter of a plan";
   let description = [{
     One value, or one for each query head with `per_head`. Without `default` a launch must give it; `allowed` are the
-    only values that a launch may give.
+    only values that a launch may give, `least` and `most` bound them.
 
     Constraints:
 
     - plan_parameter_c1: `default` has one value, or one for each query head.
+    - plan_parameter_c2: a bool has no bounds, and `least` is not above `most`.
 
     Example:
 
     ```mlir
     tile.plan_parameter 0 "kind" per_head : index default [0.000000e+00] allowed [0, 1]
+    tile.plan_parameter 1 "mass" : f32 default [0.9] least 0.000000e+00 most 1.000000e+00
     ```
   }];
   let arguments = (ins
     Tile_Slot:$slot, StrAttr:$name, UnitAttr:$per_head, TypeAttrOf<AnyTypeOf<[Index, F32, I1]>>:$type,
-    OptionalAttr<DenseF64ArrayAttr>:$default_values, OptionalAttr<DenseI64ArrayAttr>:$allowed);
+    OptionalAttr<DenseF64ArrayAttr>:$default_values, OptionalAttr<DenseI64ArrayAttr>:$allowed,
+    OptionalAttr<F64Attr>:$least, OptionalAttr<F64Attr>:$most);
   let assemblyFormat = [{
-    $slot $name (`per_head` $per_head^)? `:` $type (`default` $default_values^)? (`allowed` $allowed^)? attr-dict
+    $slot $name (`per_head` $per_head^)? `:` $type (`default` $default_values^)? (`allowed` $allowed^)?
+    (`least` $least^)? (`most` $most^)? attr-dict
   }];
   let hasVerifier = 1;
 }

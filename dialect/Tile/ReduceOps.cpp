@@ -71,6 +71,9 @@ static bool refines(int64_t cell, int64_t coarse, bool equal) {
 
 static LogicalResult requireContributedCells(Operation *op, ContributeOp contribution,
                                              int64_t queryCell, int64_t keyCell, bool equal) {
+  if (auto heads = contribution->getParentOfType<ForEachHeadOp>();
+      equal && heads && op->isProperAncestor(heads))
+    return op->emitOpError() << "expected a kind where heads are joined";
   auto query = static_cast<int64_t>(contribution.getQueryCell());
   auto key = static_cast<int64_t>(contribution.getKeyCell());
   if (refines(query, queryCell, equal) && refines(key, keyCell, equal))
@@ -91,8 +94,8 @@ static LogicalResult requireYield(ContributeOp contribution, Type element) {
 
 LogicalResult ReducePanelOp::verify() {
   // reduce_panel_c3
-  if (getKind().has_value() != getAccumulators().has_value())
-    return emitOpError() << "expected 'accumulators' with a kind, and without none";
+  if (getAccumulators() && !getKind())
+    return emitOpError() << "expected 'accumulators' with a kind alone";
   // reduce_panel_c4
   PanelType panel = getPanel().getType();
   if (!panel.getElement().isF32() && !panel.getElement().isF64())
@@ -108,16 +111,15 @@ LogicalResult ReducePanelOp::verifyRegions() {
   if (failed(contributions))
     return failure();
   ContributeOp contribution = contributions->front();
-  // reduce_panel_c2
   bool copies = !getKind();
-  if (copies && contribution->getParentOp() != *this)
-    return emitOpError() << "expected a kind where query heads are joined";
+  // reduce_panel_c5
   PanelType panel = getPanel().getType();
   if (contribution.getDiagonal() || contribution.getElements())
     return contribution.emitOpError() << "expected no distances and no elements in a panel";
   if (panel.getElements() > 0 && contribution.getKeyCell() != 0)
     return contribution.emitOpError() << "expected no key axis with element columns but got cells "
                                       << "of " << contribution.getKeyCell() << " keys";
+  // reduce_panel_c2
   if (failed(
           requireContributedCells(*this, contribution, panel.getQuery(), panel.getKey(), copies)))
     return failure();
@@ -126,8 +128,8 @@ LogicalResult ReducePanelOp::verifyRegions() {
 
 LogicalResult ReduceCellsOp::verify() {
   // reduce_cells_c4
-  if (getKind() && !getAccumulators())
-    return emitOpError() << "expected 'accumulators' with a kind";
+  if (getAccumulators() && !getKind())
+    return emitOpError() << "expected 'accumulators' with a kind alone";
   // reduce_cells_c5
   if (failed(requireHead(*this, getItem(), getHead(), "a buffer with heads")))
     return failure();
@@ -161,11 +163,8 @@ LogicalResult ReduceCellsOp::verifyRegions() {
   bool copies = !getKind();
   auto queryCell = static_cast<int64_t>(getQueryCell()),
        keyCell = static_cast<int64_t>(getKeyCell());
-  if (failed(requireContributedCells(*this, contribution, queryCell, keyCell,
-                                     copies && !getDiagonal())))
+  if (failed(requireContributedCells(*this, contribution, queryCell, keyCell, copies)))
     return failure();
-  if (contribution.getElements() != getElements())
-    return contribution.emitOpError() << "expected the elements of the result";
   // reduce_cells_c3
   if (contribution.getDiagonal() && !getDiagonal() && keyCell != 0)
     return contribution.emitOpError()
@@ -174,6 +173,9 @@ LogicalResult ReduceCellsOp::verifyRegions() {
   if (getDiagonal() && (keyCell != 1 || (!contribution.getDiagonal() && (!single || copies))))
     return contribution.emitOpError()
            << "expected a reduction of single pairs, or distances, into cells of one distance";
+  // reduce_cells_c7
+  if (contribution.getElements() != getElements())
+    return contribution.emitOpError() << "expected the elements of the result";
   Type yielded = contribution.getBody().front().getTerminator()->getOperand(0).getType();
   if (getElements() && !yielded.isF32())
     return contribution.emitOpError() << "expected elements of f32 but got " << yielded;

@@ -41,7 +41,14 @@ void PatternBuilder::restMean(Location loc, int64_t keyBlock, int64_t queryTile)
 
 void PatternBuilder::skip(Location loc, Value threshold) {
   threshold = toUniform(loc, threshold, Element::F32, "a threshold");
-  if (threshold && isFirst<SkipOp>(loc, "skip"))
+  if (!threshold)
+    return;
+  if (std::optional<double> nats = getConstantF32(threshold); nats && !(*nats >= 0)) {
+    fail(loc, "expected a threshold from 0 up but got " + describe(*nats),
+         "tiles are dropped whose logits lie that many nats under the row's maximum");
+    return;
+  }
+  if (isFirst<SkipOp>(loc, "skip"))
     SkipOp::create(builder, loc, threshold);
 }
 

@@ -3,8 +3,6 @@
 #include "frontends/cpp/Builder.h"
 #include "frontends/cpp/Describe.h"
 
-#include "llvm/Support/FormatVariadic.h"
-
 using namespace mlir;
 using namespace skim;
 using namespace skim::ir;
@@ -152,7 +150,7 @@ Value PatternBuilder::topP(Location loc, Value map, Value mass) {
   if (!map || !mass)
     return {};
   if (std::optional<double> share = getConstantF32(mass); share && !(*share >= 0 && *share <= 1))
-    return fail(loc, "expected a share between 0 and 1 but got " + llvm::formatv("{0}", *share));
+    return fail(loc, "expected a share from 0 to 1 but got " + describe(*share));
   RuleViolation why;
   FailureOr<SetType> result =
       inferSelection(mlir::cast<MapType>(map.getType()), mlir::cast<MapType>(mass.getType()), why);

@@ -2,6 +2,9 @@
 
 #include "dialect/Skim/SkimOps.h"
 
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
 using namespace mlir;
 using namespace skim::ir;
 
@@ -21,6 +24,12 @@ std::string skim::describe(Value value) {
                                        : "a ") +
                         toString(map.getElement()).str();
   return name.empty() ? element : element + " ('" + name + "')";
+}
+
+std::string skim::describe(double number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", number);
+  return text;
 }
 
 std::string skim::getSourceName(Value value) {

@@ -11,6 +11,9 @@ namespace skim {
 /// What a value is, with an article: `a set`, `an index`, `a map of f32 over 'head, q, k'`.
 std::string describe(mlir::Value value);
 
+/// A number with as many digits as it needs, up to six.
+std::string describe(double number);
+
 /// The name of a parameter or an input, empty for any other value.
 std::string getSourceName(mlir::Value value);
 

@@ -262,7 +262,7 @@ TEST_F(BuilderErrorsTest, SelectFromSet) {
 
 TEST_F(BuilderErrorsTest, ShareAboveOne) {
   expectError(b.topP(loc, f32({HeadAxis::Head, 0, 1}), real(1.5)),
-              "error: expected a share between 0 and 1 but got 1.50\n");
+              "error: expected a share from 0 to 1 but got 1.5\n");
 }
 
 TEST_F(BuilderErrorsTest, CoverByNoBlock) {

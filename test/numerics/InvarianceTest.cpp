@@ -19,9 +19,6 @@ constexpr const char *kPatterns[] = {
     "pattern p { input layout: bool[head, q / 64, k / 32]\n"
     "  keep layout or q - k < 48\n  rest mean(32, q / 64) }",
     "pattern p { keep q / 48 == k / 48 or q - k < 17 }",
-    "pattern p(near: index = 20) { keep top_k(dot(Q, mean(K, 16)), 3) or q - k < near }",
-    "pattern p { let e = sum(exp(dot(Q, mean(K, 32))), into: q / 64, over: group)\n"
-    "  keep e >= 0.8 * max(e, over: k / 32) or q - k < 20 }",
     "pattern p { keep cover(q / 64, k / 64, (q - k) % 96 == 5) or q - k < 9\n"
     "  logit 20.0 * tanh(s / 20.0) - 0.125 * (q - k) }",
 };

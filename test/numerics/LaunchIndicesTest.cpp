@@ -1,4 +1,5 @@
-// Index parameters at the ends of their range, on the CPU and the reference.
+// What a launch checks of parameters, on the CPU and the reference: index parameters at the ends of
+// their range, shares and thresholds.
 #include "test/numerics/Cases.h"
 #include "test/numerics/CpuRun.h"
 
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <sstream>
 
 using namespace skim;
 using namespace skim::numerics;
@@ -94,6 +96,49 @@ TEST_F(LaunchIndices, OutOfRangeIsRefusedAlikeOnBothDevices) {
     ASSERT_TRUE(kernel) << kernel.status().message();
     EXPECT_EQ(runOnCpu(*kernel, c, {}).status.message(), expected);
   }
+}
+
+TEST(LaunchBounds, SharesAndThresholdsOutOfRangeAreRefusedAlikeOnBothDevices) {
+  struct {
+    const char *clauses, *range;
+    double inside, outside;
+  } rows[] = {{"keep top_p(x, w)", "from 0 to 1", 1, 1.5},
+              {"keep top_p(x, w)", "from 0 to 1", 0, -0.25},
+              {"keep k < 3 or not top_p(x, w)", "from 0 to 1", 0.5, INFINITY},
+              {"keep top_p(x, w) or top_p(x, 0.5 * w)", "from 0 to 1", 1, 2},
+              {"keep top_p(x, 0.5 * w)", nullptr, 3, 0},
+              {"keep k < w\n skip w under max", "from 0 up", 3, -1}};
+  for (const auto &[clauses, range, inside, outside] : rows) {
+    Case c = makeCase("pattern p(w: f32) { input x: f32[k]\n" + std::string(clauses) + " }",
+                      {{70, 70}}, {.dim = 32});
+    addInput(c, "x", "f32", {70}, [](int64_t i) { return double(i % 7); });
+    c.problem.parameters = {{"w", {inside}}};
+    EXPECT_EQ(checkCase(c), "") << clauses;
+    if (!range)
+      continue;
+    c.problem.parameters = {{"w", {outside}}};
+    std::ostringstream expected;
+    expected << "parameter 'w': expected a number " << range << " but got " << outside;
+    EXPECT_EQ(runOnReference(c).message, expected.str()) << clauses;
+    Expected<Kernel> kernel = compileCase(c);
+    ASSERT_TRUE(kernel) << kernel.status().message();
+    EXPECT_EQ(runOnCpu(*kernel, c, {}).status.message(), expected.str()) << clauses;
+  }
+}
+
+TEST(LaunchBounds, PatternsThatCallOthersPassTheirParametersOn) {
+  Case c = makeCase("pattern best(mass: f32) { input x: index[k]\n keep top_p(x, mass) }\n"
+                    "pattern p(share: index) { keep best(share) }",
+                    {{70, 70}}, {.dim = 32});
+  addInput(c, "x", "index", {70}, [](int64_t i) { return double(i % 7); });
+  c.problem.parameters = {{"share", {1}}};
+  EXPECT_EQ(checkCase(c), "");
+  c.problem.parameters = {{"share", {2}}};
+  const char *expected = "parameter 'share': expected a number from 0 to 1 but got 2";
+  EXPECT_EQ(runOnReference(c).message, expected);
+  Expected<Kernel> kernel = compileCase(c);
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  EXPECT_EQ(runOnCpu(*kernel, c, {}).status.message(), expected);
 }
 
 TEST(LaunchAmounts, WhatIsNotFiniteSelectsNothing) {

@@ -86,17 +86,6 @@ TEST(FaultKinds, K10HeadsOfOneGroupHaveMasksOfTheirOwn) {
   }
 }
 
-TEST(FaultKinds, K11StridedOperandsGiveTheSameTwice) {
-  Case c = sharedPrefix({.heads = 4, .kvHeads = 2});
-  Expected<Kernel> kernel = compileCase(c);
-  ASSERT_TRUE(kernel) << kernel.status().message();
-  CpuResult contiguous = runOnCpu(*kernel, c, {.padding = 0});
-  CpuResult strided = runOnCpu(*kernel, c, {.padding = 5});
-  CpuResult again = runOnCpu(*kernel, c, {.padding = 0});
-  EXPECT_TRUE(sameBits(contiguous.out, strided.out));
-  EXPECT_TRUE(sameBits(contiguous.out, again.out));
-}
-
 TEST(FaultKinds, K11HeadsOutsideOfTokensAndPackedOperands) {
   // [heads, tokens, dim] seen as [tokens, heads, dim], and q, k, v as slices of one array.
   Case c = makeCase("pattern p { keep q - k < 33 }", {{70, 70}}, {.heads = 3, .kvHeads = 3});

@@ -142,6 +142,48 @@ TEST(FaultKinds, K5RowsBeyondTheReachOf32Bits) {
           << t << ", " << i;
 }
 
+/// One row over `length` keys, all of whose elements are 0 but those of the key `match`; values are
+/// 1 there and `others` elsewhere.
+float attendLongRow(const Kernel &kernel, int64_t length, int64_t match, float others) {
+  constexpr int64_t kDim = 128;
+  std::vector<uint16_t> q(kDim, f32ToBf16(1)), k(length * kDim),
+      v(length * kDim, f32ToBf16(others));
+  // The key's weight is that of all others together.
+  float logit = std::log(float(length - 1)), element = logit / std::sqrt(float(kDim));
+  std::fill_n(&k[match * kDim], kDim, f32ToBf16(element));
+  std::fill_n(&v[match * kDim], kDim, f32ToBf16(1));
+  std::vector<float> out(kDim);
+  const int32_t cu[] = {0, 1}, cuKeys[] = {0, int32_t(length)}, lens[] = {int32_t(length)};
+  Operands operands;
+  operands.q = TensorView::contiguous(q.data(), DType::BF16, {1, 1, kDim});
+  operands.k = TensorView::contiguous(k.data(), DType::BF16, {length, 1, kDim});
+  operands.v = TensorView::contiguous(v.data(), DType::BF16, {length, 1, kDim});
+  operands.out = TensorView::contiguous(out.data(), DType::F32, {1, 1, kDim});
+  operands.cuSeqlensQ = TensorView::contiguous(cu, DType::I32, {2});
+  operands.cuSeqlensKv = TensorView::contiguous(cuKeys, DType::I32, {2});
+  operands.kvLens = TensorView::contiguous(lens, DType::I32, {1});
+  Expected<BatchShape> shape = BatchShape::of(operands.cuSeqlensQ, operands.kvLens);
+  EXPECT_TRUE(shape) << shape.status().message();
+  Expected<Plan> plan = kernel.plan(*shape);
+  EXPECT_TRUE(plan) << plan.status().message();
+  WorkspaceMemory workspace(plan->workspaceBytes());
+  Status status = kernel.run(*plan, operands, {}, workspace.span());
+  EXPECT_TRUE(status) << status.message();
+  EXPECT_TRUE(std::all_of(out.begin(), out.end(), [&](float x) { return x == out[0]; }));
+  return out[0];
+}
+
+TEST(FaultKinds, K6SumsOverLongRowsLoseNothing) {
+  constexpr int64_t kLength = 131072;
+  Expected<Kernel> kernel = compile("pattern p { keep true }", 1, 1, 128, DType::BF16);
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  for (int64_t match : {int64_t(0), kLength / 2, kLength - 1}) {
+    // A mean of ones; and the weight of one key among many, to the rounding of its elements.
+    EXPECT_NEAR(attendLongRow(*kernel, kLength, match, 1), 1, 1e-4) << match;
+    EXPECT_NEAR(attendLongRow(*kernel, kLength, match, 0), 0.5, 0.01) << match;
+  }
+}
+
 /// A field of /proc/self/status in bytes.
 int64_t processBytes(const std::string &field) {
   std::ifstream status("/proc/self/status");

@@ -2,8 +2,6 @@
 // bears the name of its kind.
 #include "test/numerics/ScoredCases.h"
 
-#include <skim/MergeStates.h>
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -233,41 +231,6 @@ TEST(ScoredFaults, K9TheTilesThatAreVisitedAreTheSelectedOnes) {
   EXPECT_EQ(result.statistics.tiles_masked, 2 * (8 - 1));
   for (float value : result.out)
     ASSERT_LT(std::abs(value), 10);
-}
-
-TEST(ScoredFaults, K12PartsOfASelectionMerge) {
-  const std::string selection = "top_k(dot(Q, mean(K, 16), visible: any), 4)";
-  Case whole = makeCase("pattern p { keep " + selection + " }", {{90, 200}}, kTwoHeads);
-  std::unique_ptr<Kernel> all = compileScored(whole);
-  Case part = whole;
-  part.program = "pattern p(from: index = 0, to: index = 0) { keep " + selection +
-                 " and k >= from and k < to }";
-  std::unique_ptr<Kernel> some = compileScored(part);
-  EXPECT_EQ(checkScored(some, part), "");
-  if (!all || !some)
-    return;
-  CpuResult expected = runOnCpu(*all, whole, {});
-  std::vector<CpuResult> parts;
-  std::vector<AttentionState> states;
-  for (auto [from, to] : {std::pair(77, 200), std::pair(0, 77), std::pair(90, 90)}) {
-    part.problem.parameters["from"] = {double(from)};
-    part.problem.parameters["to"] = {double(to)};
-    parts.push_back(runOnCpu(*some, part, {}));
-    ASSERT_TRUE(parts.back().status) << parts.back().status.message();
-  }
-  auto stateOf = [](CpuResult &r) {
-    return AttentionState{
-        TensorView::contiguous(r.out.data(), DType::F32, {r.tokens, r.heads, r.valueDim}),
-        TensorView::contiguous(r.lse.data(), DType::F32, {r.heads, r.tokens})};
-  };
-  states.reserve(parts.size());
-  for (CpuResult &result : parts)
-    states.push_back(stateOf(result));
-  CpuResult merged = expected;
-  Status status = mergeStates(states, stateOf(merged));
-  ASSERT_TRUE(status) << status.message();
-  for (size_t i = 0; i != merged.out.size(); ++i)
-    ASSERT_NEAR(merged.out[i], expected.out[i], 1e-5);
 }
 
 } // namespace

@@ -23,6 +23,28 @@ skim.attend @mixed {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 32
 
 // -----
 
+// The share of a top_p and the threshold of a skip are checked at launch where they are parameters, as either type;
+// what is computed from them is not, nor is the count of a top_k.
+// CHECK-LABEL: tile.plan @bounded_plan
+// CHECK-NEXT:  tile.plan_parameter 0 "mass" : f32 default [1.500000e+00] least 0.000000e+00 most 1.000000e+00
+// CHECK-NEXT:  tile.plan_parameter 1 "nats" : index least 0.000000e+00
+// CHECK-NEXT:  tile.plan_parameter 2 "half" : f32{{$}}
+// CHECK-NEXT:  tile.plan_parameter 3 "count" : f32{{$}}
+skim.pattern @bounded(%mass: !skim.map<: f32> {skim.name = "mass", skim.default = 1.5 : f32}, %nats: !skim.map<: index> {skim.name = "nats"}, %half: !skim.map<: f32> {skim.name = "half"}, %count: !skim.map<: f32> {skim.name = "count"}) {
+  %x = skim.input "x" : !skim.map<k : f32>
+  %a = skim.top_p %x, %mass : (!skim.map<k : f32>, !skim.map<: f32>) -> !skim.set<k>
+  %twice = skim.add %half, %half : (!skim.map<: f32>, !skim.map<: f32>) -> !skim.map<: f32>
+  %b = skim.top_p %x, %twice : (!skim.map<k : f32>, !skim.map<: f32>) -> !skim.set<k>
+  %c = skim.top_k %x, %count : (!skim.map<k : f32>, !skim.map<: f32>) -> !skim.set<k>
+  %all = skim.or %a, %b, %c : (!skim.set<k>, !skim.set<k>, !skim.set<k>) -> !skim.set<k>
+  skim.keep %all : !skim.set<k>
+  %threshold = skim.convert %nats : !skim.map<: index> -> !skim.map<: f32>
+  skim.skip %threshold : !skim.map<: f32>
+}
+skim.attend @bounded {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
 // CHECK-LABEL: tile.plan @layered_plan
 // CHECK-SAME:  allowed_layers = array<i64: 3>
 skim.pattern @layered {

@@ -52,6 +52,24 @@ TEST(ReferenceRules, Rule14_AComputedSelectorIsAValueOfTheDevice) {
   }
 }
 
+TEST(ReferenceRules, Rule15_SharesAndThresholdsOfTheHostAreChecked) {
+  Problem problem = makeProblem(1, 4);
+  problem.inputs["x"] = {{4}, {1, 2, 3, 4}};
+  for (double mass : {-0.5, 1.25}) {
+    problem.parameters["mass"] = {mass};
+    Error error = fail("pattern p(mass: f32) { input x: f32[k] keep top_p(x, mass) }", problem);
+    EXPECT_THAT(error.message, HasSubstr("parameter 'mass': expected a number from 0 to 1 but"));
+    EXPECT_TRUE(error.range.isValid());
+    // What is computed is a value of the device, and taken as it is.
+    run("pattern p(mass: f32) { input x: f32[k] keep top_p(x, mass * 1) }", problem);
+  }
+  problem.parameters = {{"nats", {-3}}};
+  EXPECT_EQ(
+      fail("pattern p(nats: index) { input x: f32[k] keep true skip nats under max }", problem)
+          .message,
+      "parameter 'nats': expected a number from 0 up but got -3");
+}
+
 TEST(ReferenceRules, Rule15_ListsAreSets) {
   Problem problem = makeProblem(1, 5);
   problem.inputs["x"] = {{5}, {3, 0, 3, -1, 1}};

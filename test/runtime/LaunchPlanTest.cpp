@@ -17,7 +17,7 @@ LaunchPlan fullPlan() {
   plan.pattern = "a \"quoted\" pattern";
   plan.signature = {8, 2, 128, 64, DType::BF16, DType::F32, 16, true, true, HeadAxis::KvHead};
   plan.parameters = {{"window", ParameterType::Index, false, {4096}, {}},
-                     {"alpha", ParameterType::F32, true, {0.1f}, {}},
+                     {"alpha", ParameterType::F32, true, {0.1f}, {}, -0.5, 0.25},
                      {"kind", ParameterType::Index, true, {0, 1, 0, 1, 0, 1, 0, 1}, {0, 1}},
                      {"strict", ParameterType::Bool, false, {}, {}}};
   plan.inputs = {{"layout", InputElement::Bool, HeadAxis::QueryHead, 128, 128},
@@ -97,6 +97,10 @@ INSTANTIATE_TEST_SUITE_P(
         Contradiction{"defaultType", [](LaunchPlan &p) { p.parameters[0].defaultValues = {0.5}; },
                       "parameters[0].default: expected a value of the parameter's type but got "
                       "0.500000"},
+        Contradiction{"boundsOfBool", [](LaunchPlan &p) { p.parameters[3].least = 0; },
+                      "parameters[3]: expected no bounds of a bool but got some"},
+        Contradiction{"boundsCrossed", [](LaunchPlan &p) { p.parameters[1].most = -1; },
+                      "parameters[1].most: expected at least -0.500000 but got -1.000000"},
         Contradiction{"emptyName", [](LaunchPlan &p) { p.inputs[0].name = ""; },
                       "inputs[0]: expected a name but got an empty one"},
         Contradiction{"sameName", [](LaunchPlan &p) { p.buffers[1].name = "pool"; },

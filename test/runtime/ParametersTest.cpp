@@ -133,6 +133,27 @@ INSTANTIATE_TEST_SUITE_P(
               "'kind': expected a label of the pattern's match (0, 1) but got 2"}),
     [](const auto &info) { return info.param.name; });
 
+TEST(Parameters, rule15_boundsHoldForGivenValuesAndDefaults) {
+  LaunchPlan plan = causalPlan({});
+  plan.parameters = {{"mass", ParameterType::F32, true, {1.5}, {}, 0, 1},
+                     {"nats", ParameterType::Index, false, {8}, {}, 0, std::nullopt}};
+  const Kernel kernel = *Kernel::create(
+      plan, {[](const skim_kernel_args *, const skim_work_item *, int64_t, int64_t, int64_t) {}});
+  Problem problem({{1, 1}});
+  const auto message = [&](const Parameters &parameters) {
+    return runOnce(kernel, problem.shape(), problem.operands(), parameters, {}).message();
+  };
+  for (double mass : {0.0, 0.25, 1.0, 1 + 1e-9})
+    EXPECT_EQ(message({{"mass", mass}, {"nats", 0}}), "") << mass;
+  EXPECT_EQ(message({}), "parameter 'mass': expected a number from 0 to 1 but got 1.5");
+  EXPECT_EQ(message({{"mass", std::vector<double>{0, 1, 0.5, -0.25}}}),
+            "parameter 'mass': expected a number from 0 to 1 but got -0.25");
+  EXPECT_EQ(message({{"mass", std::numeric_limits<double>::infinity()}}),
+            "parameter 'mass': expected a number from 0 to 1 but got inf");
+  EXPECT_EQ(message({{"mass", 1}, {"nats", -1}}),
+            "parameter 'nats': expected a number from 0 up but got -1");
+}
+
 TEST(Parameters, patternsWithoutAnySaySo) {
   Problem problem({{1, 1}});
   EXPECT_EQ(

@@ -819,6 +819,179 @@ tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4,
 
 // -----
 
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_c1
+  // expected-error @below {{expected parameters, inputs, buffers and launches alone in a 'tile.plan'}}
+  %z = arith.constant 0 : index
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_c2
+  // expected-error @below {{expected slot 0 but got 1}}
+  tile.plan_parameter 1 "window" : index
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  tile.plan_input 0 "x" : f32 (head = none) cells (0, 1)
+  // plan_c2
+  // expected-error @below {{expected slot 1 but got 0}}
+  tile.plan_input 0 "y" : f32 (head = none) cells (0, 1)
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_c2
+  // expected-error @below {{expected slot 0 but got 2}}
+  tile.buffer 2 "b" : f32 cell 1 extents affine_map<()[a, b, c] -> (1, 1, b, c)>
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  tile.plan_parameter 0 "window" : index
+  // plan_c3
+  // expected-error @below {{expected one parameter 'window' but got a second}}
+  tile.plan_parameter 1 "window" : f32
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  tile.plan_input 0 "x" : f32 (head = none) cells (0, 1)
+  // plan_c3
+  // expected-error @below {{expected one input 'x' but got a second}}
+  tile.plan_input 1 "x" : f32 (head = none) cells (0, 1)
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  tile.buffer 0 "b" : f32 cell 1 extents affine_map<()[a, b, c] -> (1, 1, b, c)>
+  // plan_c3
+  // expected-error @below {{expected one buffer 'b' but got a second}}
+  tile.buffer 1 "b" : f32 cell 1 extents affine_map<()[a, b, c] -> (1, 1, b, c)>
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_parameter_c1
+  // expected-error @below {{expected one default value but got 2}}
+  tile.plan_parameter 0 "window" : index default [1.0, 2.0]
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_parameter_c1
+  // expected-error @below {{expected one default value or one for each of the 4 query heads but got 3}}
+  tile.plan_parameter 0 "window" per_head : index default [1.0, 2.0, 3.0]
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_parameter_c2
+  // expected-error @below {{expected no bounds of a bool}}
+  tile.plan_parameter 0 "strict" : i1 least 0.0
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // plan_parameter_c2
+  // expected-error @below {{expected 'least' up to 'most' but got 1.000000e+00 : f64 and 0.000000e+00 : f64}}
+  tile.plan_parameter 0 "mass" : f32 least 1.0 most 0.0
+}
+
+// -----
+
+tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>} {
+  // launch_c1
+  // expected-error @below {{expected the name of a 'tile.program' but got 'attention'}}
+  tile.launch @attention
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
+  tile.for_each_work_item %item {
+    // for_each_head_c2
+    // expected-error @below {{cannot run over heads of an item with 'head = query'}}
+    tile.for_each_head %sub of %item {
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // for_each_head_c2
+    // expected-error @below {{cannot run over heads of an item with 'head = kv'}}
+    tile.for_each_head %sub of %item all {
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // for_each_head_c2
+    // expected-error @below {{cannot run over heads of an item with 'head = kv'}}
+    tile.for_each_head %sub of %item kv_heads {
+    }
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    %x = tile.softmax_scale of %item : f32
+    %rows = tile.reduce_panel of %item : !tile.panel<rows = 64, query = 1, elements = 64, f32> {
+      tile.contribute of %item cells (1, 0) where {
+      ^bb0(%q: index, %i: index):
+        tile.yield %x : f32
+      }
+    }
+    // dot_panel_c5
+    // expected-error @below {{a source with heads needs work items by query head but the program has 'head = kv'}}
+    %s = tile.dot_panel %rows, buffer 0 (head = query) scale %x visible all of %item : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> !tile.panel<rows = 64, query = 1, key = 16, f32>
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = none, axis = queries>} {
+  tile.for_each_work_item %item {
+    // reduce_cells_c2
+    // expected-error @below {{expected a kind where heads are joined}}
+    tile.reduce_cells of %item to buffer 0 (head = none) cells (64, 64) {
+      tile.for_each_head %head of %item all {
+        tile.contribute of %head cells (64, 64) where {
+        ^bb0(%q: index, %k: index):
+          %x = arith.constant 0.0 : f32
+          tile.yield %x : f32
+        }
+      }
+    }
+  }
+}
+
+// -----
+
 // panel_c1
 // expected-error @below {{expected positive 'rows' and 'query' but got 0 and 1}}
 func.func private @f(!tile.panel<rows = 0, query = 1, f32>)
@@ -1065,7 +1238,7 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
   tile.for_each_work_item %item {
     // reduce_panel_c2
-    // expected-error @below {{expected a kind where query heads are joined}}
+    // expected-error @below {{expected a kind where heads are joined}}
     %p = tile.reduce_panel of %item scratch 0 : !tile.panel<rows = 64, query = 1, key = 16, f32> {
       tile.for_each_head %head of %item {
         tile.contribute of %head cells (1, 16) where {
@@ -1084,7 +1257,7 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
   tile.for_each_work_item %item {
     %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, f32> {
-      // reduce_panel_c2
+      // reduce_panel_c5
       // expected-error @below {{expected no distances and no elements in a panel}}
       tile.contribute of %item cells (1, 1) diagonal where {
       ^bb0(%q: index, %k: index):
@@ -1101,7 +1274,7 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
   tile.for_each_work_item %item {
     %p = tile.reduce_panel sum of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, elements = 64, f32> {
-      // reduce_panel_c2
+      // reduce_panel_c5
       // expected-error @below {{expected no key axis with element columns but got cells of 1 keys}}
       tile.contribute of %item cells (1, 1) where {
       ^bb0(%q: index, %k: index):
@@ -1118,8 +1291,8 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
   tile.for_each_work_item %item {
     // reduce_panel_c3
-    // expected-error @below {{expected 'accumulators' with a kind, and without none}}
-    %p = tile.reduce_panel sum of %item scratch 0 : !tile.panel<rows = 64, query = 1, f32> {
+    // expected-error @below {{expected 'accumulators' with a kind alone}}
+    %p = tile.reduce_panel of %item scratch 0 accumulators 1 : !tile.panel<rows = 64, query = 1, f32> {
       tile.contribute of %item cells (1, 16) where {
       ^bb0(%q: index, %k: index):
         %x = arith.constant 0.0 : f32
@@ -1282,7 +1455,7 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
   tile.for_each_work_item %item {
     tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 64) accumulators 1 {
-      // reduce_cells_c2
+      // reduce_cells_c7
       // expected-error @below {{expected the elements of the result}}
       tile.contribute of %item cells (1, 64) elements 64 where {
       ^bb0(%q: index, %k: index, %i: index):
@@ -1299,7 +1472,7 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
   tile.for_each_work_item %item {
     tile.reduce_cells of %item to buffer 0 (head = query) cells (64, 64) elements 64 {
-      // reduce_cells_c2
+      // reduce_cells_c7
       // expected-error @below {{expected elements of f32 but got 'f64'}}
       tile.contribute of %item cells (64, 64) elements 64 where {
       ^bb0(%q: index, %k: index, %i: index):
@@ -1350,8 +1523,8 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
   tile.for_each_work_item %item {
     // reduce_cells_c4
-    // expected-error @below {{expected 'accumulators' with a kind}}
-    tile.reduce_cells sum of %item to buffer 0 (head = query) cells (64, 64) {
+    // expected-error @below {{expected 'accumulators' with a kind alone}}
+    tile.reduce_cells of %item to buffer 0 (head = query) cells (64, 64) accumulators 1 {
       tile.contribute of %item cells (64, 64) where {
       ^bb0(%q: index, %k: index):
         %x = arith.constant 0.0 : f32

@@ -137,6 +137,8 @@ llvm::Error compile(const Options &options) {
   auto source = PatternSource::load(options.operand(), options.text(OPT_pattern));
   if (!source)
     return source.takeError();
+  if (llvm::Error error = checkInputShapes(*problem, llvm::ArrayRef(source->get())))
+    return error;
   problem->pattern = (*source)->entry().name;
   const text::Pattern &entry = (*source)->entry();
   auto settings = reports ? matchSettings(entry, *given) : matchConstants(entry, *given);

@@ -72,6 +72,11 @@ llvm::Error compileBundle(const Options &options) {
       return source.takeError();
     sources.push_back(std::move(*source));
   }
+  if (llvm::Error error = checkInputShapes(
+          *problem, llvm::to_vector(llvm::map_range(sources, [](const auto &source) {
+            return static_cast<const PatternSource *>(source.get());
+          }))))
+    return error;
   std::vector<BundleRequest> requests;
   for (const auto &source : sources) {
     auto constants = constantsOf(*source, *settings, sources);

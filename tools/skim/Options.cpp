@@ -176,7 +176,7 @@ llvm::Expected<std::vector<Setting>> Options::settings(OptionId id) const {
       return wrongUsage(option + ": expected NAME=VALUE but got '" + text + "'");
     if (llvm::any_of(settings, [&](const Setting &other) { return other.name == name; }))
       return wrongUsage(option + ": '" + name + "' is given twice");
-    Setting setting{name.str(), {}};
+    Setting setting{name.str(), {}, option};
     for (llvm::StringRef value : llvm::split(list, ','))
       setting.values.push_back(value.str());
     settings.push_back(std::move(setting));

@@ -35,6 +35,7 @@ enum OptionId : unsigned {
 struct Setting {
   std::string name;
   std::vector<std::string> values;
+  llvm::StringRef option; ///< As errors name it: `--set`, or another of that form.
 };
 
 class Options {

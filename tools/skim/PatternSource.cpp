@@ -3,6 +3,7 @@
 #include "tools/skim/Failure.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
@@ -29,6 +30,32 @@ bool isDropped(Kind kind, Variant variant) {
     return variant == Variant::Dense || variant == Variant::DenseKeysAlone;
   default:
     return false;
+  }
+}
+
+/// The patterns that `expr` calls; it may be null.
+void addCallees(const text::Expr *expr, const text::Program &program,
+                llvm::SetVector<const text::Pattern *> &callees) {
+  if (!expr)
+    return;
+  auto add = [&](const text::ExprPtr &part) { addCallees(part.get(), program, callees); };
+  if (const auto *unary = llvm::dyn_cast<text::UnaryExpr>(expr)) {
+    add(unary->operand);
+  } else if (const auto *binary = llvm::dyn_cast<text::BinaryExpr>(expr)) {
+    add(binary->lhs);
+    add(binary->rhs);
+  } else if (const auto *where = llvm::dyn_cast<text::WhereExpr>(expr)) {
+    add(where->value);
+    add(where->set);
+  } else if (const auto *match = llvm::dyn_cast<text::MatchExpr>(expr)) {
+    add(match->selector);
+    for (const text::MatchExpr::Arm &arm : match->arms)
+      add(arm.value);
+  } else if (const auto *call = llvm::dyn_cast<text::CallExpr>(expr)) {
+    for (const text::Argument &argument : call->arguments)
+      add(argument.value);
+    if (const text::Pattern *callee = program.find(call->callee))
+      callees.insert(callee);
   }
 }
 
@@ -88,10 +115,17 @@ std::map<std::string, DType> PatternSource::inputTypes() const {
   return types;
 }
 
-bool PatternSource::needsInput(llvm::StringRef name) const {
-  return llvm::any_of(pattern->items, [&](const text::Item &item) {
-    return item.kind == Kind::Input && item.name == name;
-  });
+std::set<std::string> PatternSource::inputNames() const {
+  std::set<std::string> names;
+  llvm::SetVector<const text::Pattern *> reached;
+  reached.insert(pattern);
+  for (size_t next = 0; next != reached.size(); ++next)
+    for (const text::Item &item : reached[next]->items) {
+      if (item.kind == Kind::Input)
+        names.insert(item.name);
+      addCallees(item.value.get(), program, reached);
+    }
+  return names;
 }
 
 Pattern PatternSource::variant(Variant variant) const {

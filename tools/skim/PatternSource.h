@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 namespace skim::tool {
@@ -38,8 +39,8 @@ public:
   bool hasLogit() const;
   /// The element type of each input of all patterns of the files, callees' ones included.
   std::map<std::string, DType> inputTypes() const;
-  /// Whether the entry itself declares the input, which then must be given.
-  bool needsInput(llvm::StringRef name) const;
+  /// The inputs of the entry and of the patterns that it calls, in the order of their names.
+  std::set<std::string> inputNames() const;
 
   /// The file with the clauses of the entry changed to those of `variant`.
   Pattern variant(Variant variant) const;

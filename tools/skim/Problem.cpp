@@ -70,4 +70,19 @@ llvm::Expected<CompileOptions> readProblem(const Options &options) {
   return result;
 }
 
+llvm::Error checkInputShapes(const CompileOptions &problem,
+                             llvm::ArrayRef<const PatternSource *> sources) {
+  std::set<std::string> names;
+  for (const PatternSource *source : sources)
+    names.merge(source->inputNames());
+  std::string whose = sources.size() == 1
+                          ? "pattern '" + sources.front()->entry().name + "' has no input '"
+                          : std::string("none of the patterns has an input '");
+  for (const auto &[name, shape] : problem.inputShapes)
+    if (names.count(name) == 0)
+      return wrongInput("--input-shape: " + whose + name + "'" +
+                        (names.empty() ? "" : "; expected one of " + llvm::join(names, ", ")));
+  return llvm::Error::success();
+}
+
 } // namespace skim::tool

@@ -4,6 +4,7 @@
 
 #include "codegen/Compiler.h"
 #include "tools/skim/Options.h"
+#include "tools/skim/PatternSource.h"
 
 namespace skim::tool {
 
@@ -12,6 +13,10 @@ llvm::Error checkTarget(llvm::StringRef target);
 
 /// Heads, dimensions, types and shapes; neither pattern nor target nor constants.
 llvm::Expected<CompileOptions> readProblem(const Options &options);
+
+/// Fails with WrongInput on a shape of an input that none of the patterns has.
+llvm::Error checkInputShapes(const CompileOptions &problem,
+                             llvm::ArrayRef<const PatternSource *> sources);
 
 } // namespace skim::tool
 

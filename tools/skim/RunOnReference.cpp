@@ -78,13 +78,14 @@ llvm::Expected<reference::Problem> makeProblem(const Job &job) {
   problem.layer = job.layer;
   for (const auto &[name, setting] : job.settings)
     problem.parameters[name] = setting.values;
+  std::set<std::string> needed = job.source.inputNames();
   for (const auto &[name, type] : job.source.inputTypes()) {
     llvm::Expected<std::optional<NamedTensor>> input = batch.input(name);
     if (!input)
       return input.takeError();
     const std::optional<NamedTensor> &found = *input;
     if (!found) {
-      if (job.source.needsInput(name))
+      if (needed.count(name) != 0)
         return missingInput(name);
       continue;
     }

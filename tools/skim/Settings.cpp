@@ -28,13 +28,14 @@ bool isDecimalNumber(llvm::StringRef text) {
   return decimal.match(text);
 }
 
-llvm::Expected<double> parseValue(const text::Parameter &parameter, llvm::StringRef text) {
+llvm::Expected<double> parseValue(const text::Parameter &parameter, llvm::StringRef text,
+                                  llvm::StringRef option) {
   auto expected = [&](llvm::StringRef what) {
-    return wrongInput("--set: parameter '" + parameter.name + "': expected " + what + " but got '" +
-                      text + "'");
+    return wrongInput(option + ": parameter '" + parameter.name + "': expected " + what +
+                      " but got '" + text + "'");
   };
   if (text.empty())
-    return wrongInput("--set: parameter '" + parameter.name +
+    return wrongInput(option + ": parameter '" + parameter.name +
                       "': expected a value but it is empty");
   if (parameter.type.element == Element::Bool) {
     if (text == "true" || text == "false")
@@ -61,11 +62,11 @@ llvm::Expected<double> parseValue(const text::Parameter &parameter, llvm::String
 llvm::Expected<ParameterSetting> match(const text::Parameter &parameter, const Setting &setting) {
   ParameterSetting result{parameter.type.element, parameter.isConstexpr, {}};
   if (setting.values.size() > 1 && parameter.type.axes.empty())
-    return wrongInput("--set: parameter '" + parameter.name +
+    return wrongInput(setting.option + ": parameter '" + parameter.name +
                       "' has one value for all heads but got " +
                       llvm::Twine(setting.values.size()));
   for (llvm::StringRef text : setting.values) {
-    llvm::Expected<double> value = parseValue(parameter, text);
+    llvm::Expected<double> value = parseValue(parameter, text, setting.option);
     if (!value)
       return value.takeError();
     result.values.push_back(*value);
@@ -118,8 +119,8 @@ matchGiven(const text::Pattern &pattern, llvm::ArrayRef<Setting> settings) {
       std::string names = llvm::join(
           llvm::map_range(pattern.parameters, [](const text::Parameter &p) { return p.name; }),
           ", ");
-      return wrongInput("--set: pattern '" + pattern.name + "' has no parameter '" + setting.name +
-                        "'" + (names.empty() ? "" : "; it has " + names));
+      return wrongInput(setting.option + ": pattern '" + pattern.name + "' has no parameter '" +
+                        setting.name + "'" + (names.empty() ? "" : "; it has " + names));
     }
     llvm::Expected<ParameterSetting> value = match(*parameter, setting);
     if (!value)

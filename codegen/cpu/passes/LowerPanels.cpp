@@ -6,6 +6,7 @@
 #include "codegen/cpu/QueryTile.h"
 #include "codegen/cpu/RuntimeCalls.h"
 #include "codegen/cpu/TargetPass.h"
+#include "dialect/Tile/PanelLayout.h"
 
 #include <limits>
 
@@ -98,7 +99,7 @@ static void clearBytes(Code &code, Value data, tile::PanelType type, Value colum
   constexpr unsigned chunk = 64;
   Value zeros = arith::ConstantOp::create(
       code, cast<TypedAttr>(code.getZeroAttr(code.vectorType(chunk, code.getIntegerType(8)))));
-  code.loop(code.index(0), code.mul(columns, code.index(paddedRows(type))), chunk,
+  code.loop(code.index(0), code.mul(columns, code.index(tile::paddedRows(type))), chunk,
             [&](Value cell) { code.store(zeros, code.offset(data, cell)); });
 }
 

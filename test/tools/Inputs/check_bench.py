@@ -28,5 +28,6 @@ for dtype, bound in (("f32", 1e-5), ("bf16", 2e-3)):
         if row is not dense:
             assert row["beside"] == "dense" and row["beside_seconds"] == dense["seconds"]
             assert abs(row["ratio"] - row["seconds"] / dense["seconds"]) < 1e-9
-            assert row["meets_bar"] == (row["ratio"] <= row["bar"])
+        # Bars are stated for prompts of 4096 tokens.
+        assert row["bar"] is None and row["meets_bar"] is None
 print("all agrees")

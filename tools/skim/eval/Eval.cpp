@@ -5,7 +5,9 @@
 #include "tools/skim/eval/Points.h"
 #include "tools/skim/eval/Report.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Process.h"
+#include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace skim::tool {
@@ -52,6 +54,24 @@ llvm::Expected<std::vector<Prompt>> makePrompts(const EvalOptions &options) {
   return prompts;
 }
 
+/// Says why points did not run. What several values of a sweep have in common is said once.
+class Complaints {
+public:
+  void print(const Point &point, const PointResult &result) {
+    llvm::StringRef text = llvm::StringRef(result.messages).rtrim();
+    if (text.empty() || !printed.insert(text).second)
+      return;
+    if (text.contains("error: "))
+      llvm::errs() << text << '\n';
+    else
+      llvm::WithColor::error() << "pattern '" << point.source->entry().name << "': " << text
+                               << '\n';
+  }
+
+private:
+  llvm::StringSet<> printed;
+};
+
 /// Runs dense attention, then every point.
 llvm::Error measureAll(const EvalOptions &options, llvm::ArrayRef<Point> points,
                        const ModelWeights &weights, Measurement &measurement) {
@@ -60,12 +80,15 @@ llvm::Error measureAll(const EvalOptions &options, llvm::ArrayRef<Point> points,
     return environmentFailed(pool.status().message());
   Model model(weights, options.attention.dtype, **pool, options.attention.threads);
   Progress progress(options.prompts, weights.shape.layers);
+  Complaints complaints;
   auto measureOne = [&](const Point &point, const AttentionSetup &setup) {
     llvm::StringRef name = point.source->entry().name;
-    return measure(point, model, weights.shape, setup, measurement.prompts,
-                   [&](size_t prompt, int64_t layer) {
-                     progress.show(name, static_cast<int64_t>(prompt), layer);
-                   });
+    PointResult result = measure(point, model, weights.shape, setup, measurement.prompts,
+                                 [&](size_t prompt, int64_t layer) {
+                                   progress.show(name, static_cast<int64_t>(prompt), layer);
+                                 });
+    complaints.print(point, result);
+    return result;
   };
   if (options.dense) {
     llvm::Expected<std::unique_ptr<PatternSource>> source = densePattern();

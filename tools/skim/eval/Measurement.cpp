@@ -2,9 +2,6 @@
 
 #include "tools/skim/Failure.h"
 
-#include "llvm/Support/WithColor.h"
-#include "llvm/Support/raw_ostream.h"
-
 namespace skim::tool {
 namespace {
 
@@ -61,11 +58,7 @@ PointResult measure(const Point &point, const Model &model, const ModelShape &sh
       [&](const llvm::ErrorInfoBase &other) {
         std::string text = other.message();
         result.reason = text.empty() ? "refused, see the diagnostics" : firstError(text);
-        if (llvm::StringRef(text).contains("error: "))
-          llvm::errs() << llvm::StringRef(text).rtrim() << '\n';
-        else if (!text.empty())
-          llvm::WithColor::error()
-              << "pattern '" << point.source->entry().name << "': " << text << '\n';
+        result.messages = std::move(text);
       });
   return result;
 }

@@ -28,6 +28,7 @@ struct PointResult {
   std::vector<std::vector<HeadTotals>> heads;
   /// Not empty where the point did not run: why.
   std::string reason;
+  std::string messages;     ///< The whole text of it, diagnostics included.
   bool needsInputs = false; ///< That is the reason.
 
   /// Over all layers and heads.
@@ -43,7 +44,7 @@ struct Measurement {
 };
 
 /// Runs the model over all prompts under `point`. What is wrong with the pattern becomes the
-/// reason of the result; diagnostics are printed. `progress` is called before each layer.
+/// reason of the result. `progress` is called before each layer.
 PointResult measure(const Point &point, const Model &model, const ModelShape &shape,
                     const AttentionSetup &setup, llvm::ArrayRef<Prompt> prompts,
                     llvm::function_ref<void(size_t prompt, int64_t layer)> progress);

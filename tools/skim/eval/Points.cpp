@@ -46,7 +46,7 @@ std::vector<Setting> settingsOf(const text::Pattern &entry, llvm::ArrayRef<Setti
       Name name(setting.name);
       bool known = llvm::any_of(own, [&](const Setting &s) { return name.parameter == s.name; });
       if (name.isOf(entry) && name.pattern.empty() != qualified && !known)
-        own.push_back({name.parameter.str(), setting.values});
+        own.push_back({name.parameter.str(), setting.values, setting.option});
     }
   return own;
 }
@@ -74,7 +74,7 @@ llvm::Expected<std::vector<Point>> makePoints(const Sources &sources,
       llvm::erase_if(own, [&](const Setting &s) { return s.name == swept[0].name; });
       for (const std::string &value : swept[0].values) {
         variants.push_back(own);
-        variants.back().push_back({swept[0].name, {value}});
+        variants.back().push_back({swept[0].name, {value}, swept[0].option});
       }
     }
     for (const std::vector<Setting> &variant : variants) {

@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 
 namespace skim {
-#define GEN_PASS_DEF_EXPANDMAPS
+#define GEN_PASS_DEF_EXPANDSOFTMAX
 #include "passes/Passes.h.inc"
 
 namespace {
@@ -28,7 +28,7 @@ ir::Axes without(ir::Axes axes, ir::PositionAxis axis) {
   return axes;
 }
 
-struct ExpandMapsPass : impl::ExpandMapsBase<ExpandMapsPass> {
+struct ExpandSoftmaxPass : impl::ExpandSoftmaxBase<ExpandSoftmaxPass> {
   void runOnOperation() override {
     for (auto attend : getOperation().getOps<ir::AttendOp>())
       for (auto softmax :

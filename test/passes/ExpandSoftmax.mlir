@@ -1,4 +1,4 @@
-// RUN: skim-opt --skim-expand-maps %s | FileCheck %s
+// RUN: skim-opt --skim-expand-softmax %s | FileCheck %s
 
 // CHECK-LABEL: skim.pattern @rows
 // CHECK:       %[[X:.*]] = skim.input "x"
