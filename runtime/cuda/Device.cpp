@@ -3,6 +3,7 @@
 #include "runtime/cuda/SetupImage.h"
 
 #include <array>
+#include <bit>
 #include <map>
 #include <mutex>
 
@@ -31,7 +32,7 @@ Expected<LoadedModule> LoadedModule::load(const DriverApi &api, Context context,
   const std::string terminated(image);
   std::array<char, kLogBytes> log{};
   int options[] = {kErrorLogBuffer, kErrorLogBufferBytes};
-  void *values[] = {log.data(), reinterpret_cast<void *>(log.size())};
+  void *values[] = {log.data(), std::bit_cast<void *>(log.size())};
   Module module = nullptr;
   const Result result = api.moduleLoad(&module, terminated.c_str(), 2, options, values);
   if (Status status = api.check(result, "loading code"); !status) {

@@ -32,21 +32,21 @@ DeviceArena::~DeviceArena() {
   for (Event event : {first_, last_})
     if (event)
       api.eventDestroy(event);
-  for (DevicePointer allocation : allocations_)
+  for (void *allocation : allocations_)
     api.memoryFree(allocation);
 }
 
 Expected<std::span<std::byte>> DeviceArena::allocate(size_t bytes) {
   if (bytes == 0)
     return std::span<std::byte>();
-  DevicePointer pointer = 0;
+  void *pointer = nullptr;
   const std::string what = "allocating " + std::to_string(bytes) + " bytes";
   if (Status status =
           device_->api().check(device_->api().memoryAllocate(&pointer, bytes), what.c_str());
       !status)
     return status;
   allocations_.push_back(pointer);
-  return std::span(reinterpret_cast<std::byte *>(pointer), bytes);
+  return std::span(static_cast<std::byte *>(pointer), bytes);
 }
 
 Expected<TensorView> DeviceArena::like(const TensorView &view) {
@@ -65,13 +65,14 @@ Expected<TensorView> DeviceArena::copyIn(const TensorView &view) {
   Expected<TensorView> result = like(view);
   if (!result || result->data == view.data)
     return result;
+  // From the first byte that the views cover, which strides below 0 put before their data.
   const ByteRange range = byteRange(view);
-  const ByteRange target = byteRange(*result);
+  const auto before = static_cast<ptrdiff_t>(reinterpret_cast<uintptr_t>(view.data) - range.begin);
   const DriverApi &api = device_->api();
-  if (Status status =
-          api.check(api.copyToDevice(target.begin, reinterpret_cast<const void *>(range.begin),
-                                     range.end - range.begin),
-                    "copying to the device");
+  if (Status status = api.check(api.copyToDevice(static_cast<std::byte *>(result->data) - before,
+                                                 static_cast<std::byte *>(view.data) - before,
+                                                 range.end - range.begin),
+                                "copying to the device");
       !status)
     return status;
   // Such a copy may end after its call, and the stream does not wait for the default one.
@@ -86,9 +87,7 @@ Status DeviceArena::copyOut(const TensorView &view, std::span<std::byte> into) {
   const DriverApi &api = device_->api();
   if (Status status = api.check(api.streamSynchronize(stream_), "waiting for the stream"); !status)
     return status;
-  return api.check(
-      api.copyToHost(into.data(), reinterpret_cast<DevicePointer>(view.data), into.size()),
-      "copying from the device");
+  return api.check(api.copyToHost(into.data(), view.data, into.size()), "copying from the device");
 }
 
 Status DeviceArena::mark(Event event) {

@@ -50,7 +50,7 @@ private:
   Stream stream_ = nullptr;
   Event first_ = nullptr;
   Event last_ = nullptr;
-  std::vector<DevicePointer> allocations_;
+  std::vector<void *> allocations_;
 };
 
 } // namespace skim::cuda

@@ -19,7 +19,6 @@ struct CUevent_st;
 namespace skim::cuda {
 
 using Result = int;
-using DevicePointer = uint64_t;
 using Context = CUctx_st *;
 using Module = CUmod_st *;
 using Function = CUfunc_st *;

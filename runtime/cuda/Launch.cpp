@@ -97,8 +97,8 @@ Expected<skim_setup_arguments> Launch::setupArguments() const {
   setup.cu_seqlens_q = args.cu_seqlens_q;
   setup.kv_lens = args.kv_lens;
   setup.cu_seqlens_kv = args.cu_seqlens_kv;
-  setup.status = reinterpret_cast<int32_t *>(program.status().onDevice());
-  setup.reported = reinterpret_cast<int32_t *>(program.status().reported());
+  setup.status = program.status().onDevice();
+  setup.reported = program.status().reported();
   setup.requests = static_cast<int32_t>(args.requests);
   setup.noncausal = plan.signature.noncausal;
   setup.query_tokens = atMostInt(std::min(shape.totalQueryTokens, tokensOf(operands, kept)));
@@ -207,10 +207,9 @@ Status Launch::enqueueClears() const {
     const BufferPlacement &placement = layout.placements[i];
     if (!plan.buffers[i].zeroed || placement.bytes == 0)
       continue;
-    const auto address = reinterpret_cast<DevicePointer>(workspace + placement.offset);
-    if (Status status =
-            api.check(api.fillBytesAsync(address, 0, static_cast<size_t>(placement.bytes), stream),
-                      "clearing a buffer");
+    if (Status status = api.check(api.fillBytesAsync(workspace + placement.offset, 0,
+                                                     static_cast<size_t>(placement.bytes), stream),
+                                  "clearing a buffer");
         !status)
       return status;
   }
@@ -232,8 +231,13 @@ Status Launch::enqueueKernels() const {
     auto *itemCount = workspace + region.itemCount;
     auto *nextItem = workspace + region.nextItem;
     TensorMaps kernelMaps = maps[i];
-    void *parameters[] = {&arguments,        &items,          &itemCount,       &nextItem,
-                          &kernelMaps.query, &kernelMaps.key, &kernelMaps.value};
+    void *parameters[] = {static_cast<void *>(&arguments),
+                          static_cast<void *>(&items),
+                          static_cast<void *>(&itemCount),
+                          static_cast<void *>(&nextItem),
+                          &kernelMaps.query,
+                          &kernelMaps.key,
+                          &kernelMaps.value};
     const std::string what = "launching kernel '" + plan.kernels[i].symbol + "'";
     if (Status status =
             launch(program.function(i), what.c_str(),

@@ -40,10 +40,12 @@ Expected<std::unique_ptr<StatusWord>> StatusWord::create(const Device &device) {
   const DriverApi &api = device.api();
   std::unique_ptr<StatusWord> word(new StatusWord(device));
   void *host = nullptr;
-  if (Status status = api.check(api.memoryAllocate(&word->word_, sizeof(int32_t)),
-                                "allocating the status word");
+  void *onDevice = nullptr;
+  if (Status status =
+          api.check(api.memoryAllocate(&onDevice, sizeof(int32_t)), "allocating the status word");
       !status)
     return status;
+  word->word_ = static_cast<int32_t *>(onDevice);
   if (Status status =
           api.check(api.fillBytes(word->word_, 0, sizeof(int32_t)), "clearing the status word");
       !status)
@@ -59,10 +61,11 @@ Expected<std::unique_ptr<StatusWord>> StatusWord::create(const Device &device) {
     return status;
   word->host_ = static_cast<int32_t *>(host);
   *word->host_ = 0;
-  if (Status status = api.check(api.hostGetDevicePointer(&word->reportedOnDevice_, host, 0),
-                                "mapping the host's status word");
+  if (Status status =
+          api.check(api.hostGetDevicePointer(&onDevice, host, 0), "mapping the host's status word");
       !status)
     return status;
+  word->reportedOnDevice_ = static_cast<int32_t *>(onDevice);
   return word;
 }
 

@@ -23,9 +23,9 @@ public:
   StatusWord &operator=(const StatusWord &) = delete;
   ~StatusWord();
 
-  DevicePointer onDevice() const { return word_; }
+  int32_t *onDevice() const { return word_; }
   /// The device's address of the host's word.
-  DevicePointer reported() const { return reportedOnDevice_; }
+  int32_t *reported() const { return reportedOnDevice_; }
   /// What the host has been told so far.
   int32_t seen() const;
   /// Waits for `stream`, reads both words and clears them.
@@ -35,9 +35,9 @@ private:
   explicit StatusWord(const Device &device) : device_(device) {}
 
   const Device &device_;
-  DevicePointer word_ = 0;
+  int32_t *word_ = nullptr;
   int32_t *host_ = nullptr;
-  DevicePointer reportedOnDevice_ = 0;
+  int32_t *reportedOnDevice_ = nullptr;
 };
 
 class Program {

@@ -40,8 +40,7 @@ Status checkMemory(const Device &device, std::string_view name, const void *data
   if (!data || device.readsPageableMemory())
     return Status::ok();
   unsigned type = 0;
-  if (device.api().pointerGetAttribute(&type, kMemoryType, reinterpret_cast<DevicePointer>(data)) ==
-      0)
+  if (device.api().pointerGetAttribute(&type, kMemoryType, data) == 0)
     return Status::ok();
   return expectedButGot({"", name}, "memory of the CUDA device",
                         "an address that the driver does not know");
@@ -134,7 +133,7 @@ Status Kernel::runOnCuda(const Plan &plan, const Operands &operands, const Param
     return status;
   Tables tables(*plan.layout_);
   if (Status status = tables.fill(*plan_, operands, parameters, *bounds, used.data(),
-                                  reinterpret_cast<int32_t *>(cuda_->status().onDevice()), args);
+                                  cuda_->status().onDevice(), args);
       !status)
     return status;
 

@@ -40,9 +40,9 @@ void GpuTest::SetUp() {
 DeviceBytes::DeviceBytes(size_t bytes, unsigned char fill) : size_(bytes) {
   if (bytes == 0)
     return;
-  cuda::DevicePointer pointer = 0;
+  void *pointer = nullptr;
   expectOk(driverApi().memoryAllocate(&pointer, bytes), "allocating memory");
-  data_ = reinterpret_cast<std::byte *>(pointer);
+  data_ = static_cast<std::byte *>(pointer);
   expectOk(driverApi().fillBytes(pointer, fill, bytes), "filling memory");
   waitForDefaultStream();
 }
@@ -58,24 +58,21 @@ DeviceBytes &DeviceBytes::operator=(DeviceBytes &&other) noexcept {
 
 DeviceBytes::~DeviceBytes() {
   if (data_)
-    driverApi().memoryFree(reinterpret_cast<cuda::DevicePointer>(data_));
+    driverApi().memoryFree(data_);
 }
 
 void DeviceBytes::write(std::span<const std::byte> bytes) const {
   ASSERT_EQ(bytes.size(), size_);
   if (size_ == 0)
     return;
-  expectOk(
-      driverApi().copyToDevice(reinterpret_cast<cuda::DevicePointer>(data_), bytes.data(), size_),
-      "copying to the device");
+  expectOk(driverApi().copyToDevice(data_, bytes.data(), size_), "copying to the device");
   waitForDefaultStream();
 }
 
 void DeviceBytes::read(std::span<std::byte> bytes, size_t offset) const {
   ASSERT_LE(offset + bytes.size(), size_);
   if (!bytes.empty())
-    expectOk(driverApi().copyToHost(
-                 bytes.data(), reinterpret_cast<cuda::DevicePointer>(data_ + offset), bytes.size()),
+    expectOk(driverApi().copyToHost(bytes.data(), data_ + offset, bytes.size()),
              "copying from the device");
 }
 

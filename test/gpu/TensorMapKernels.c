@@ -75,7 +75,10 @@ static int64_t place(const skim_work_item *item, const skim_kernel_args *args) {
 
 KERNEL void copy_queries(ENTRY) {
   MAP_ADDRESS(copy_queries, 4);
-  const skim_work_item *item = &items[__nvvm_read_ptx_sreg_ctaid_x()];
+  const int32_t block = (int32_t)__nvvm_read_ptx_sreg_ctaid_x();
+  if (block >= *item_count)
+    return; /* the grid is made for the largest batch */
+  const skim_work_item *item = &items[block];
   begin(BOX_BYTES);
   copy_4d(map, item->tile * TOKENS, item->head);
   finish(args, place(item, args), BOX_BYTES);
@@ -83,7 +86,10 @@ KERNEL void copy_queries(ENTRY) {
 
 KERNEL void copy_keys(ENTRY) {
   MAP_ADDRESS(copy_keys, 5);
-  const skim_work_item *item = &items[__nvvm_read_ptx_sreg_ctaid_x()];
+  const int32_t block = (int32_t)__nvvm_read_ptx_sreg_ctaid_x();
+  if (block >= *item_count)
+    return; /* the grid is made for the largest batch */
+  const skim_work_item *item = &items[block];
   begin(BOX_BYTES);
   copy_4d(map, item->tile * TOKENS, item->head);
   finish(args, place(item, args), BOX_BYTES);
@@ -91,7 +97,10 @@ KERNEL void copy_keys(ENTRY) {
 
 KERNEL void copy_paged_values(ENTRY) {
   MAP_ADDRESS(copy_paged_values, 6);
-  const skim_work_item *item = &items[__nvvm_read_ptx_sreg_ctaid_x()];
+  const int32_t block = (int32_t)__nvvm_read_ptx_sreg_ctaid_x();
+  if (block >= *item_count)
+    return; /* the grid is made for the largest batch */
+  const skim_work_item *item = &items[block];
   const int32_t page_size = (int32_t)args->page_size;
   begin(BOX_BYTES);
   const int32_t first = item->tile * TOKENS;
