@@ -1,58 +1,13 @@
 // `run` allocates nothing: every allocation of the runtime and of this program is counted.
-// The linker sends malloc and its kin here (see CMakeLists.txt); operator new is replaced.
+#include "AllocationCount.h"
 #include "Problem.h"
 
 #include <skim/GatherTokens.h>
+#include <skim/Metrics.h>
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdlib>
-#include <new>
-
-namespace {
-std::atomic<int64_t> allocations{0};
-} // namespace
-
-// The linker makes these names.
-// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
-extern "C" {
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **memory, size_t alignment, size_t size);
-
-void *__wrap_malloc(size_t size) {
-  ++allocations;
-  return __real_malloc(size);
-}
-void *__wrap_calloc(size_t count, size_t size) {
-  ++allocations;
-  return __real_calloc(count, size);
-}
-void *__wrap_realloc(void *memory, size_t size) {
-  ++allocations;
-  return __real_realloc(memory, size);
-}
-void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-  ++allocations;
-  return __real_aligned_alloc(alignment, size);
-}
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
-  ++allocations;
-  return __real_posix_memalign(memory, alignment, size);
-}
-}
-// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
-
-void *operator new(size_t size) {
-  if (void *memory = std::malloc(size)) // counted above
-    return memory;
-  std::abort();
-}
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
 using namespace skim;
 using namespace skim::test;
@@ -60,12 +15,12 @@ using namespace skim::test;
 namespace {
 
 TEST(Allocation, isCounted) {
-  const int64_t before = allocations;
+  const int64_t before = allocationCount();
   int *volatile number = new int(1); // volatile: a pair that nobody looks at is optimised away
   delete number;
   void *volatile memory = std::malloc(1);
   std::free(memory);
-  EXPECT_EQ(allocations, before + 2);
+  EXPECT_EQ(allocationCount(), before + 2);
 }
 
 TEST(Allocation, runMakesNone) {
@@ -82,7 +37,9 @@ TEST(Allocation, runMakesNone) {
   const Parameters parameters = {{"sink", std::vector<double>{1, 2, 3, 4}}};
   std::vector<uint8_t> kept(4 * 47 * 90);
   skim_statistics statistics = {};
+  RunMetrics metrics;
   RunOptions options;
+  options.metrics = &metrics;
   options.statistics = &statistics;
   options.kept = TensorView::contiguous(kept.data(), DType::U8, {4, 47, 90});
   std::vector<int32_t> positions(3 * 90);
@@ -95,9 +52,9 @@ TEST(Allocation, runMakesNone) {
 
   for (const int64_t threads : {1, 0}) {
     options.threads = threads;
-    const int64_t before = allocations;
+    const int64_t before = allocationCount();
     const Status status = kernel.run(plan, operands, parameters, workspace.span(), options);
-    EXPECT_EQ(allocations, before);
+    EXPECT_EQ(allocationCount(), before);
     EXPECT_TRUE(status) << status.message();
   }
 }
@@ -116,9 +73,9 @@ TEST(Allocation, gatherTokensMakesNone) {
   gather.counts = TensorView::contiguous(counts.data(), DType::I32, {1, 1});
   gather.gathered = TensorView::contiguous(gathered.data(), DType::F32, {4, 2, 4});
   gather.gatheredCuSeqlens = TensorView::contiguous(newStarts.data(), DType::I32, {2});
-  const int64_t before = allocations;
+  const int64_t before = allocationCount();
   const Status status = gatherTokens(gather);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(allocationCount(), before);
   EXPECT_TRUE(status) << status.message();
   EXPECT_EQ(newStarts[1], 2);
 }

@@ -163,14 +163,18 @@ std::string shapeText(llvm::ArrayRef<int64_t> shape) {
 }
 
 llvm::Expected<SafetensorsFile> SafetensorsFile::open(llvm::StringRef path) {
-  auto wrong = [&](const llvm::Twine &what) { return wrongInput("'" + path + "': " + what); };
   llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readInput(path);
   if (!buffer)
     return buffer.takeError();
+  return parse(std::move(*buffer), path);
+}
 
+llvm::Expected<SafetensorsFile> SafetensorsFile::parse(std::unique_ptr<llvm::MemoryBuffer> buffer,
+                                                       llvm::StringRef path) {
+  auto wrong = [&](const llvm::Twine &what) { return wrongInput("'" + path + "': " + what); };
   SafetensorsFile file;
   file.filePath = path.str();
-  file.buffer = std::move(*buffer);
+  file.buffer = std::move(buffer);
   llvm::StringRef bytes = file.buffer->getBuffer();
   if (bytes.size() < lengthBytes)
     return wrong("expected the 8 bytes of a safetensors header length but the file has " +

@@ -60,6 +60,9 @@ public:
   /// no JSON or names a tensor twice, an unknown type, bytes that lie outside of the
   /// file, overlap, leave a gap or are not as many as the shape says.
   static llvm::Expected<SafetensorsFile> open(llvm::StringRef path);
+  /// As `open`, of the bytes of a file; `path` stands for it in messages.
+  static llvm::Expected<SafetensorsFile> parse(std::unique_ptr<llvm::MemoryBuffer> buffer,
+                                               llvm::StringRef path);
 
   llvm::StringRef path() const { return filePath; }
   llvm::ArrayRef<Tensor> tensors() const { return list; }
