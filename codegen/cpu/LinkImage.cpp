@@ -90,12 +90,40 @@ public:
     allocation.release();
   }
   Error modifyPassConfig(LinkGraph &, PassConfiguration &passes) override {
+    // After the pass that makes the table of pointers and the jumps through it.
+    passes.PostPrunePasses.push_back([](LinkGraph &graph) { return orderImports(graph); });
     // After the last pass that changes edges.
     passes.PreFixupPasses.push_back([this](LinkGraph &graph) { return describe(graph); });
     return Error::success();
   }
 
 private:
+  /// What a block of the table, or a jump through it, is for.
+  static StringRef importedName(const Block &block) {
+    const Symbol &target = block.edges().begin()->getTarget();
+    return target.isExternal() ? *target.getName() : importedName(target.getBlock());
+  }
+
+  /// Blocks that are made have no place yet and are kept by address in memory: without this they
+  /// would be laid out in another order each time.
+  static Error orderImports(LinkGraph &graph) {
+    for (StringRef name : {"$__GOT", "$__STUBS"}) {
+      Section *section = graph.findSectionByName(name);
+      if (!section)
+        continue;
+      std::vector<Block *> blocks(section->blocks().begin(), section->blocks().end());
+      llvm::sort(blocks, [](const Block *a, const Block *b) {
+        return importedName(*a) < importedName(*b);
+      });
+      uint64_t place = 0;
+      for (Block *block : blocks) {
+        block->setAddress(ExecutorAddr(place));
+        place += block->getSize();
+      }
+    }
+    return Error::success();
+  }
+
   int64_t offsetOf(ExecutorAddr address) const { return int64_t(address.getValue() - base); }
 
   Error describe(LinkGraph &graph) {
