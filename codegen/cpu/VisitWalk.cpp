@@ -175,12 +175,17 @@ FailureOr<Code::Values> VisitWalk::testLiteral(tile::LiteralOp literal, Value fi
         });
   };
 
+  // One cell holds all rows, or all keys, of a tile whose size divides the cell's.
+  tile::ScheduleAttr schedule = kernelInfo(op).schedule;
+  bool oneRowCell = queryCell == 0 || queryCell % schedule.getRows() == 0;
+  bool oneKeyCell = keyCell == 0 || keyCell % schedule.getKeys() == 0;
+
   auto overRows = [&](ValueRange found, Value key) -> Code::Values {
     if (vectors)
       return code.loop(code.roundDown(item.getRowsBegin(), lanes), item.getRowsEnd(), lanes, found,
                        [&](Value row, ValueRange carried) { return combine(carried, row, key); });
     Value first = firstRow(code, item), last = code.sub(endRow(code, item), code.index(1));
-    if (queryCell == 0)
+    if (oneRowCell)
       return combine(found, first, key);
     Value firstCell = code.floorDiv(first, queryCell);
     Value endCell = code.add(code.floorDiv(last, queryCell), code.index(1));
@@ -192,7 +197,9 @@ FailureOr<Code::Values> VisitWalk::testLiteral(tile::LiteralOp literal, Value fi
 
   Code::Values none = {code.i1(false), code.i1(false)};
   Code::Values result;
-  if (keyCell == 0) {
+  if (oneKeyCell && oneRowCell) {
+    result = evaluate(firstRow(code, item), firstKey);
+  } else if (oneKeyCell) {
     result = overRows(none, firstKey);
   } else {
     Value lastKey = code.sub(code.add(firstKey, count), code.index(1));

@@ -69,7 +69,8 @@ Value State::pack(Device &device) const {
 }
 
 Value skim::nvvm::firstRowOfThread(Device &device) {
-  Value warp = device.sub(device.getI32(frame(device, Frame::Warp)), device.i32(4));
+  // Not from the number of the warp, which would have to be kept for it.
+  Value warp = device.shiftRight(device.sub(device.thread(), device.i32(128)), 5);
   return device.add(device.mul(warp, device.i32(16)), device.shiftRight(device.lane(), 2));
 }
 Value skim::nvvm::firstColumnOfThread(Device &device) {

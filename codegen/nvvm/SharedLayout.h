@@ -25,7 +25,8 @@ struct SharedLayout {
   static constexpr int64_t kBatchHeader = 64;
   static constexpr int64_t kVisitBytes = 8;
   static constexpr int64_t kItemBytes = 32;
-  static constexpr int64_t kBatches = 2;
+  /// Enough for the scheduler to be an item or two ahead.
+  static constexpr int64_t kBatches = 8;
 
   SharedLayout(tile::ProblemAttr problem, tile::ScheduleAttr schedule) {
     auto columns = [](int64_t dim) { return (dim + 63) / 64 * kColumnBytes; };
@@ -58,7 +59,7 @@ struct SharedLayout {
   int64_t bytes = 0;
 
 private:
-  static constexpr int64_t kRecords = 2048; ///< an upper bound of all that is not operands
+  static constexpr int64_t kRecords = 6144; ///< an upper bound of all that is not operands
 };
 
 } // namespace skim::nvvm
