@@ -86,22 +86,23 @@ private:
         device.logicalAnd(device.lessOrEqual(base, position), device.less(position, item.kvLen));
     Value token = device.toIndex(device.add(item.firstToken, device.sub(position, base)));
     Value head = device.toIndex(item.head);
+    Type element = cpu::kernelInfo(record).problem.getOut();
+    SmallVector<Value> words = wordsOfRow(device, state, row, end.factor, element);
     device.ifThen(exists, [&] {
       Value arguments = record.getArguments();
       auto stride = [&](Argument argument) { return loadArgument(device, arguments, argument); };
-      Type element = cpu::kernelInfo(record).problem.getOut();
       auto bytes = static_cast<int64_t>(element.getIntOrFloatBitWidth() / 8);
       Value start = device.add(device.mul(token, stride(Argument::OutTokenStride)),
                                device.mul(head, stride(Argument::OutHeadStride)));
-      start = device.add(start, device.toIndex(firstColumnOfThread(device)));
+      size_t stored = element.isF32() ? 2 : 4;
+      int64_t columns = static_cast<int64_t>(stored) * 4 / bytes;
+      Value column = device.mul(device.bitAnd(device.lane(), 3), device.i32(columns));
+      start = device.add(start, device.toIndex(column));
       Value address = device.offset(loadArgument(device, arguments, Argument::OutData),
                                     device.mul(start, device.index(bytes)));
-      for (size_t i = 2 * row; i < state.output.size(); i += 4) {
-        Value low = multiply(device, state.output[i], end.factor);
-        Value high = multiply(device, state.output[i + 1], end.factor);
-        Value target = device.offset(address, static_cast<int64_t>(2 * i - 4 * row) * bytes);
-        storePair(device, low, high, element, target);
-      }
+      for (size_t i = 0; i < words.size(); i += stored)
+        storeWords(device, ArrayRef(words).slice(i, stored),
+                   device.offset(address, static_cast<int64_t>(i) * 16));
       Value lse = loadArgument(device, arguments, Argument::Lse);
       Value first = device.equal(device.bitAnd(device.lane(), 3), device.i32(0));
       device.ifThen(device.logicalAnd(first, device.notNull(lse)), [&] {
@@ -112,16 +113,56 @@ private:
     });
   }
 
-  /// Two neighbouring elements at once: rows of the output start at even multiples of an element.
-  static void storePair(Device &device, Value low, Value high, Type element, Value address) {
-    if (!element.isF32()) {
-      LLVM::StoreOp::create(device, packPair(device, low, high, element), address, /*alignment=*/4);
-      return;
+  /// The thread's elements of a row as 32-bit words, in the order in which they are stored: of f32 two at a time, as the
+  /// fragment has them. Of 16-bit elements a thread has one word in each eight columns; the four threads of the row exchange
+  /// theirs, so that each stores the four words of one eight columns at once.
+  static SmallVector<Value> wordsOfRow(Device &device, const State &state, size_t row, Value factor,
+                                       Type element) {
+    SmallVector<Value> words;
+    for (size_t i = 2 * row; i < state.output.size(); i += 4) {
+      Value low = multiply(device, state.output[i], factor);
+      Value high = multiply(device, state.output[i + 1], factor);
+      if (element.isF32()) {
+        for (Value value : {low, high})
+          words.push_back(LLVM::BitcastOp::create(device, device.getI32Type(), value));
+      } else {
+        words.push_back(packPair(device, low, high, element));
+      }
     }
-    Value pair = LLVM::PoisonOp::create(device, VectorType::get({2}, element));
-    pair = LLVM::InsertElementOp::create(device, pair, low, device.i32(0));
-    pair = LLVM::InsertElementOp::create(device, pair, high, device.i32(1));
-    LLVM::StoreOp::create(device, pair, address, /*alignment=*/8);
+    if (!element.isF32())
+      for (size_t i = 0; i < words.size(); i += 4)
+        transpose(device, MutableArrayRef(words).slice(i, 4));
+    return words;
+  }
+
+  /// Word i of thread t becomes word t of thread i, among the four threads of a row.
+  static void transpose(Device &device, MutableArrayRef<Value> words) {
+    for (int64_t mask : {1, 2}) {
+      Value upper = device.logicalNot(
+          device.equal(device.bitAnd(device.lane(), mask), device.i32(0)));
+      SmallVector<Value> next(words.begin(), words.end());
+      for (size_t low = 0; low < 4; ++low) {
+        if (low & mask)
+          continue;
+        size_t high = low | mask;
+        Value received =
+            device.exchange(device.select(upper, words[low], words[high]), mask);
+        next[low] = device.select(upper, received, words[low]);
+        next[high] = device.select(upper, words[high], received);
+      }
+      std::copy(next.begin(), next.end(), words.begin());
+    }
+  }
+
+  /// Words side by side at once: rows of the output are aligned to the store.
+  static void storeWords(Device &device, ArrayRef<Value> words, Value address) {
+    Type type = VectorType::get({static_cast<int64_t>(words.size())}, device.getI32Type());
+    Value vector = LLVM::PoisonOp::create(device, type);
+    for (auto [i, word] : llvm::enumerate(words))
+      vector = LLVM::InsertElementOp::create(device, vector, word,
+                                             device.i32(static_cast<int64_t>(i)));
+    LLVM::StoreOp::create(device, vector, address,
+                          /*alignment=*/static_cast<unsigned>(4 * words.size()));
   }
 };
 

@@ -147,7 +147,7 @@ Status Kernel::runOnCuda(const Plan &plan, const Operands &operands, const Param
     const CudaLaunch &launch = *plan_->kernels[i].cuda;
     if (!launch.tensorMaps)
       continue;
-    if (Status status = checkPairs(operands.out); !status)
+    if (Status status = checkStores(operands.out); !status)
       return status;
     const Expected<TensorMaps> encoded =
         encodeTensorMaps(device.api(), launch, operands, used.data());

@@ -134,18 +134,19 @@ Expected<TensorMaps> encodeTensorMaps(const DriverApi &api, const CudaLaunch &la
   return maps;
 }
 
-Status checkPairs(const TensorView &out) {
+Status checkStores(const TensorView &out) {
   if (out.isEmpty())
     return Status::ok();
-  const int64_t pair = 2 * dtypeSize(out.dtype);
-  bool aligned = reinterpret_cast<uintptr_t>(out.data) % static_cast<uintptr_t>(pair) == 0;
+  const int64_t bytes = out.dtype == DType::F32 ? 8 : 16;
+  const int64_t elements = bytes / dtypeSize(out.dtype);
+  bool aligned = reinterpret_cast<uintptr_t>(out.data) % static_cast<uintptr_t>(bytes) == 0;
   for (int axis = 0; axis < 2; ++axis)
-    aligned = aligned && (out.shape[axis] <= 1 || out.strides[axis] % 2 == 0);
+    aligned = aligned && (out.shape[axis] <= 1 || out.strides[axis] % elements == 0);
   if (aligned)
     return Status::ok();
   return expectedButGot({"", "out"},
-                        "rows that start at multiples of " + std::to_string(pair) +
-                            " bytes (the kernel stores two elements at once)",
+                        "rows that start at multiples of " + std::to_string(bytes) +
+                            " bytes (the kernel stores as many at once)",
                         "rows of " + out.describe() + " that do not");
 }
 

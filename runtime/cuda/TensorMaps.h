@@ -29,9 +29,9 @@ struct TensorMaps {
 Expected<TensorMaps> encodeTensorMaps(const DriverApi &api, const CudaLaunch &launch,
                                       const Operands &operands, std::byte *anywhere);
 
-/// Kernels with tensor maps store two neighbouring elements at once: refuses results whose rows do
-/// not start at multiples of two elements.
-Status checkPairs(const TensorView &out);
+/// Kernels with tensor maps store 8 bytes of f32 or 16 bytes of other elements at once: refuses
+/// results whose rows do not start at multiples of that.
+Status checkStores(const TensorView &out);
 
 } // namespace skim::cuda
 

@@ -28,7 +28,8 @@ findings += [f"{path}: has a reason and does not exist" for path in REASONS if p
 
 # Folders of passes, and where their tests stand. Below passes/ a pass is a file that defines its flag, others are
 # helpers of it.
-TESTS_OF_PASSES = {"passes": "test/passes", "codegen/cpu/passes": "test/tile/cpu"}
+TESTS_OF_PASSES = {"passes": "test/passes", "codegen/cpu/passes": "test/tile/cpu",
+                   "codegen/nvvm/passes": "test/tile/nvvm"}
 for path in paths:
     folder, name = os.path.split(path)
     if folder in TESTS_OF_PASSES and name.endswith(".cpp") and "GEN_PASS_DEF_" in tree.read(path):

@@ -53,6 +53,7 @@ defm input_shape : Value<"input-shape", "NAME=AxB",
                          "shape of an input of vectors or of a weight of linear; may be repeated (default: vectors of --head-dim elements, --head-dim rows)",
                          [CompileCommand]>;
 defm dtype : Value<"dtype", "TYPE", "element type of q, k and v: bf16, f16 or f32 (default: bf16)", [CompileCommand, EvalCommand]>;
+defm out_dtype : Value<"out-dtype", "TYPE", "element type of the output: f32, bf16 or f16 (default: f32)", [CompileCommand]>;
 defm page_size : Value<"page-size", "TOKENS", "tokens of a page of the KV cache; 0 is no pages (default: 0)", [CompileCommand]>;
 
 // What to run on.

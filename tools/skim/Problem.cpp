@@ -60,13 +60,22 @@ llvm::Expected<CompileOptions> readProblem(const Options &options) {
       result.inputShapes[shape.name].push_back(extent);
     }
   }
-  llvm::Expected<llvm::StringRef> dtype = options.choice(OPT_dtype, "bf16", {"bf16", "f16", "f32"});
-  if (!dtype)
-    return dtype.takeError();
-  result.dtype = llvm::StringSwitch<DType>(*dtype)
-                     .Case("bf16", DType::BF16)
-                     .Case("f16", DType::F16)
-                     .Default(DType::F32);
+  struct Element {
+    OptionId id;
+    llvm::StringRef otherwise;
+    DType *type;
+  };
+  for (Element element : {Element{OPT_dtype, "bf16", &result.dtype},
+                          Element{OPT_out_dtype, "f32", &result.outDtype}}) {
+    llvm::Expected<llvm::StringRef> name =
+        options.choice(element.id, element.otherwise, {"bf16", "f16", "f32"});
+    if (!name)
+      return name.takeError();
+    *element.type = llvm::StringSwitch<DType>(*name)
+                        .Case("bf16", DType::BF16)
+                        .Case("f16", DType::F16)
+                        .Default(DType::F32);
+  }
   return result;
 }
 
