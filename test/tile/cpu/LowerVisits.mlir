@@ -13,7 +13,7 @@
 // CHECK: } do {
 // CHECK: scf.if %{{.*}} {
 // CHECK: scf.for
-// Cells of the literal on the tile: does it hold somewhere, does it fail somewhere.
+// Cells of the literal on the tile, several as they are smaller: does it hold somewhere, does it fail somewhere.
 // CHECK: %[[LITERAL:.*]]:2 = scf.for {{.*}} -> (i1, i1)
 // CHECK: llvm.load %{{.*}} -> i8
 // CHECK: scf.if %[[LITERAL]]#0 {
@@ -28,9 +28,9 @@ func.func @visits(%args: !llvm.ptr, %counters: memref<4xi64>, %i: index, %state:
     tile.problem = #problem, tile.schedule = #tile.schedule<rows = 64, keys = 64>, tile.items = #tile.items<head = query, axis = queries>} {
   %item = tile.item_record arguments(%args : !llvm.ptr) request(%i) head(%i) kv_head(%i) layer(%i) tile(%i)
       lengths(%i, %i) rows(%i, %i) of 64 keys(%i, %i) first_token(%i) statistics(%counters : memref<4xi64>)
-  %lit = tile.literal of %item cells (64, 64) {
+  %lit = tile.literal of %item cells (32, 32) {
   ^bb0(%q: index, %k: index):
-    %b = tile.load_cell input 0 (head = query) cells (64, 64) at (%q, %k) of %item : i1
+    %b = tile.load_cell input 0 (head = query) cells (32, 32) at (%q, %k) of %item : i1
     tile.yield %b : i1
   } : !tile.literal
   %r = tile.for_each_visit %visit of %item literals(%lit)
