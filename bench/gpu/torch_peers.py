@@ -58,6 +58,8 @@ def streaming_mask(tokens, sink, window):
 def list_mask(full, counts):
     """`full` int32 [heads, query blocks, capacity]: blocks before the diagonal, which is masked beside them."""
     heads, rows, _ = full.shape
+    # Padding is read there, too: it must name a block.
+    full = full.clamp(min=0)
     diagonal = torch.arange(rows, device="cuda", dtype=torch.int32).view(1, 1, rows, 1).expand(1, heads, rows, 1).contiguous()
 
     def causal(batch, head, q, k):
