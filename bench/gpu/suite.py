@@ -116,10 +116,11 @@ def main():
         except RuntimeError as failure:
             results.append({"row": row.name, "failed": {"skim": str(failure).splitlines()[0]}})
         print_row(results[-1])
+        # After each row: a device that a peer has brought down writes nothing more.
+        if arguments.json:
+            arguments.json.write_text(json.dumps(
+                {"device": device.name, "torch": torch.__version__, "mode": arguments.mode, "rows": results}, indent=2) + "\n")
         torch.cuda.empty_cache()
-    if arguments.json:
-        arguments.json.write_text(json.dumps(
-            {"device": device.name, "torch": torch.__version__, "mode": arguments.mode, "rows": results}, indent=2) + "\n")
     sys.exit(any(not result.get("error", 1) <= TOLERANCE for result in results))
 
 
