@@ -1,9 +1,9 @@
 #include "bench/TimedPattern.h"
 
-#include "codegen/Compiler.h"
 #include "frontends/text/Loader.h"
 #include "reference/Interpreter.h"
 #include "runtime/LaunchPlan.h"
+#include <skim/Compiler.h>
 
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -46,6 +46,8 @@ function(skim_add_unit_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
   skim_add_executable(${name} SOURCES ${ARG_SOURCES} LINK ${ARG_LINK} GTest::gtest_main GTest::gmock)
   add_test(NAME ${name} COMMAND ${name})
+  # Tests compile anew, and leave the user's cache of kernels alone.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT SKIM_CACHE_DIR=)
   if(ARG_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   endif()

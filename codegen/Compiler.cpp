@@ -1,9 +1,14 @@
-#include "codegen/Compiler.h"
+#include <skim/Compiler.h>
 
 #include "codegen/Session.h"
+#include "codegen/cache/KernelCache.h"
 #include "runtime/bundle/LoadKernel.h"
 
+#include <skim/Metrics.h>
+
 #include "llvm/Support/MemoryBuffer.h"
+
+#include <chrono>
 
 namespace skim {
 
@@ -22,6 +27,9 @@ Pattern Pattern::fromText(std::string text, std::string name) {
   return pattern;
 }
 
+Compiler::Compiler(const CompilerOptions &options)
+    : cache_(KernelCache::open(options)), metrics_(options.metrics) {}
+
 static Expected<BundleEntry> compileEntry(const Pattern &pattern, const CompileOptions &options) {
   Session session(options);
   if (Status status = session.parse(pattern); !status)
@@ -33,18 +41,94 @@ static Expected<BundleEntry> compileEntry(const Pattern &pattern, const CompileO
   return session.compile();
 }
 
-Expected<Kernel> Compiler::compile(const Pattern &pattern, const CompileOptions &options,
-                                   std::string *warnings) const {
-  Expected<BundleEntry> compiled = compileEntry(pattern, options);
-  if (!compiled)
-    return compiled.status();
-  std::string bytes = writeBundle({&*compiled, 1});
+static Expected<Kernel> loadBytes(const std::string &bytes, const Pattern &pattern) {
   Expected<Bundle> bundle = Bundle::fromMemory(std::as_bytes(std::span(bytes)), pattern.path());
   if (!bundle)
     return bundle.status();
-  Expected<Kernel> kernel = loadKernel(*bundle, bundle->entries().front());
-  if (kernel && warnings)
-    *warnings = compiled->metadata.warnings;
+  return loadKernel(*bundle, bundle->entries().front());
+}
+
+namespace {
+
+/// One compilation that asks the cache first by the text, which needs no MLIR, and then by the IR,
+/// which is the same for texts that differ in words alone.
+class CachedCompilation {
+public:
+  CachedCompilation(KernelCache *cache, Metrics *metrics, const CompileOptions &options)
+      : cache(cache), metrics(metrics), session(options) {}
+
+  Expected<Kernel> run(const Pattern &pattern, std::string &warnings) {
+    if (Status status = session.parse(pattern); !status)
+      return status;
+    const std::string textKey = cache ? session.textKey() : "";
+    if (std::optional<KernelCache::Hit> hit = find(textKey))
+      return found(*std::move(hit), hit->entry.metadata.warnings, warnings);
+    if (Status status = session.build(); !status)
+      return status;
+    const std::string irKey = cache ? session.irKey() : "";
+    if (std::optional<KernelCache::Hit> hit = find(irKey)) {
+      session.describe(hit->entry.metadata);
+      cache->publish(textKey, writeBundle({&hit->entry, 1}));
+      return found(*std::move(hit), session.messages(), warnings);
+    }
+    if (cache && metrics)
+      metrics->recordCacheLookup(false);
+    Expected<Kernel> kernel = compile(pattern, textKey, irKey, warnings);
+    if (kernel && metrics)
+      metrics->recordCompile(
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    return kernel;
+  }
+
+private:
+  std::optional<KernelCache::Hit> find(const std::string &key) {
+    return key.empty() ? std::nullopt : cache->find(key);
+  }
+
+  Expected<Kernel> found(KernelCache::Hit hit, std::string said, std::string &warnings) {
+    if (metrics)
+      metrics->recordCacheLookup(true);
+    warnings = std::move(said);
+    return std::move(hit.kernel);
+  }
+
+  Expected<Kernel> compile(const Pattern &pattern, const std::string &textKey,
+                           const std::string &irKey, std::string &warnings) {
+    const std::string saidOfText = session.messages();
+    if (Status status = session.plan(); !status)
+      return status;
+    Expected<BundleEntry> entry = session.compile();
+    if (!entry)
+      return entry.status();
+    warnings = entry->metadata.warnings;
+    const std::string bytes = writeBundle({&*entry, 1});
+    Expected<Kernel> kernel = loadBytes(bytes, pattern);
+    if (!kernel)
+      return kernel;
+    if (!textKey.empty())
+      cache->publish(textKey, bytes);
+    // What planning warned of names places in this text, which another may not have.
+    if (!irKey.empty() && warnings == saidOfText)
+      cache->publish(irKey, bytes);
+    return kernel;
+  }
+
+  const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  KernelCache *cache;
+  Metrics *metrics;
+  Session session;
+};
+
+} // namespace
+
+Expected<Kernel> Compiler::compile(const Pattern &pattern, const CompileOptions &options,
+                                   std::string *warnings) const {
+  std::string said;
+  Expected<Kernel> kernel = CachedCompilation(cache_.get(), metrics_, options).run(pattern, said);
+  if (!kernel)
+    return kernel;
+  if (warnings)
+    *warnings = said + (cache_ ? cache_->takeWarning() : "");
   return kernel;
 }
 

@@ -2,6 +2,7 @@
 
 #include "codegen/ExportPlan.h"
 #include "codegen/Version.h"
+#include "codegen/cache/CacheKey.h"
 #include "codegen/cpu/LinkImage.h"
 #include "codegen/cpu/Pipeline.h"
 #include "codegen/nvvm/Emit.h"
@@ -155,6 +156,41 @@ Status Session::plan() {
   return Status::ok();
 }
 
+CacheKey Session::startKey(llvm::StringRef kind) const {
+  if (onHopper())
+    return {kind, options, kHopper, nvvm::kTriple, nvvm::kFeatures};
+  return {kind, options, target->name, target->triple, target->processor};
+}
+
+std::string Session::textKey() const {
+  if (diagnostics.hasErrors())
+    return "";
+  CacheKey key = startKey("text");
+  for (const auto &file : program.files) {
+    key.add(file->path);
+    key.add(diagnostics.sources().getMemoryBuffer(file->buffer)->getBuffer());
+  }
+  return key.digest();
+}
+
+std::string Session::irKey() const {
+  CacheKey key = startKey("ir");
+  key.add(print());
+  return key.digest();
+}
+
+void Session::describe(KernelMetadata &metadata) const {
+  metadata.invariance = {};
+  if (invariance->holds())
+    metadata.invariance.chunkMultiple = invariance->multiple;
+  for (const InvarianceBreaker &breaker : invariance->breakers) {
+    SourcePlace place = placeOf(breaker.loc);
+    metadata.invariance.brokenBy.push_back(place.path + ":" + std::to_string(place.line) + ":" +
+                                           std::to_string(place.column) + ": " + breaker.reason);
+  }
+  metadata.warnings = messages();
+}
+
 Expected<BundleEntry> Session::compile() {
   text::DiagnosticsFromMlir handler(*context, diagnostics);
   BundleEntry entry;
@@ -166,14 +202,7 @@ Expected<BundleEntry> Session::compile() {
   metadata.llvmVersion = LLVM_VERSION_STRING;
   for (const auto &[name, value] : options.constants)
     metadata.constants.push_back({name, value});
-  if (invariance->holds())
-    metadata.invariance.chunkMultiple = invariance->multiple;
-  for (const InvarianceBreaker &breaker : invariance->breakers) {
-    SourcePlace place = placeOf(breaker.loc);
-    metadata.invariance.brokenBy.push_back(place.path + ":" + std::to_string(place.line) + ":" +
-                                           std::to_string(place.column) + ": " + breaker.reason);
-  }
-  metadata.warnings = messages();
+  describe(metadata);
   return entry;
 }
 

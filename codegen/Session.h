@@ -2,13 +2,15 @@
 #ifndef SKIM_CODEGEN_SESSION_H
 #define SKIM_CODEGEN_SESSION_H
 
-#include "codegen/Compiler.h"
+#include "codegen/cache/CacheKey.h"
 #include "codegen/cpu/Emit.h"
 #include "frontends/text/Diagnostics.h"
 #include "frontends/text/Loader.h"
 #include "passes/Invariance.h"
 #include "runtime/LaunchPlan.h"
 #include "runtime/bundle/Bundle.h"
+
+#include <skim/Compiler.h>
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
@@ -33,6 +35,13 @@ public:
   /// The launch plan and its tile programs.
   Status plan();
 
+  /// The key of the cache by all that the text says, after `parse`. Empty where it is wrong.
+  std::string textKey() const;
+  /// By the IR alone, after `build`.
+  std::string irKey() const;
+
+  /// What the text makes a bundle say of the kernel: its invariance, and warnings so far.
+  void describe(KernelMetadata &metadata) const;
   /// The kernels as machine code, with all that a bundle says of them.
   Expected<BundleEntry> compile();
   /// The code in one of the forms that the target has.
@@ -53,6 +62,8 @@ private:
   bool onHopper() const;
   Status compileForCpu(BundleEntry &entry);
   Status compileForHopper(BundleEntry &entry);
+  /// With all but the pattern.
+  CacheKey startKey(llvm::StringRef kind) const;
   mlir::DictionaryAttr vectorLengths(ir::PatternOp pattern);
   SourcePlace placeOf(llvm::SMLoc location) const;
   SourcePlace placeOf(mlir::Location location) const;

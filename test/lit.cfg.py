@@ -15,6 +15,8 @@ path = [config.skim_tools, config.llvm_tools, config.environment["PATH"]]
 config.environment["PATH"] = os.pathsep.join(path)
 if not config.ptxas.endswith("-NOTFOUND"):
     config.environment["SKIM_PTXAS"] = config.ptxas
+# Tests compile anew, and leave the user's cache of kernels alone.
+config.environment["SKIM_CACHE_DIR"] = ""
 config.substitutions.append(("%examples", os.path.join(config.skim_source, "examples")))
 config.substitutions.append(("%python", sys.executable))
 # `%exits CODE COMMAND...` fails unless the command ends with this exit code; its standard error joins its output.

@@ -2,9 +2,9 @@
 #ifndef SKIM_CODEGEN_REPORT_CREATEREPORT_H
 #define SKIM_CODEGEN_REPORT_CREATEREPORT_H
 
-#include "codegen/report/Report.h"
 #include "passes/Invariance.h"
 #include "runtime/LaunchPlan.h"
+#include <skim/Report.h>
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/STLFunctionalExtras.h"

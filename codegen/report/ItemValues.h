@@ -3,8 +3,8 @@
 #ifndef SKIM_CODEGEN_REPORT_ITEMVALUES_H
 #define SKIM_CODEGEN_REPORT_ITEMVALUES_H
 
-#include "codegen/report/Report.h"
 #include "dialect/Tile/TileOps.h"
+#include <skim/Report.h>
 
 #include "llvm/ADT/DenseMap.h"
 

@@ -2,8 +2,8 @@
 #ifndef SKIM_CODEGEN_REPORT_KERNELCOST_H
 #define SKIM_CODEGEN_REPORT_KERNELCOST_H
 
-#include "codegen/report/Report.h"
 #include "dialect/Tile/TileOps.h"
+#include <skim/Report.h>
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "codegen/report/Report.h"
+#include <skim/Report.h>
 
 namespace skim {
 

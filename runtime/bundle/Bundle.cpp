@@ -225,4 +225,25 @@ Expected<LaunchPlan> Bundle::launchPlan(const Entry &entry) const {
   return plan;
 }
 
+Expected<BundleEntry> readEntry(const Bundle &bundle, const Bundle::Entry &entry) {
+  BundleEntry result = {entry.target, entry.triple, entry.features, {}, {}, {}};
+  Expected<KernelMetadata> metadata = bundle.metadata(entry);
+  if (!metadata)
+    return metadata.status();
+  Expected<LaunchPlan> plan = bundle.launchPlan(entry);
+  if (!plan)
+    return plan.status();
+  result.metadata = *std::move(metadata);
+  result.launchPlan = *std::move(plan);
+  for (const Bundle::Section &section : entry.sections) {
+    if (section.kind == SectionKind::Metadata || section.kind == SectionKind::LaunchPlan)
+      continue;
+    std::vector<std::byte> bytes(section.bytes);
+    if (Status status = bundle.read(entry, section, bytes); !status)
+      return status;
+    result.code.push_back({section.kind, std::move(bytes)});
+  }
+  return result;
+}
+
 } // namespace skim

@@ -97,6 +97,9 @@ struct BundleEntry {
   std::vector<Code> code;
 };
 
+/// All of an entry of a bundle.
+Expected<BundleEntry> readEntry(const Bundle &bundle, const Bundle::Entry &entry);
+
 /// The bytes of a bundle. The same entries give the same bytes.
 std::string writeBundle(std::span<const BundleEntry> entries);
 

@@ -56,7 +56,9 @@ std::vector<std::string> targetsFor(const LoadOptions &options) {
   const auto machine = machineTargets();
   if (options.target.empty())
     return {machine.begin(), machine.end()};
-  if (std::ranges::find(machine, options.target) != machine.end())
+  // Whether a device runs code for it is for its driver to say.
+  if (options.target.starts_with("sm_") ||
+      std::ranges::find(machine, options.target) != machine.end())
     return {options.target};
   return {};
 }

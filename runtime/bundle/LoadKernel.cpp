@@ -1,6 +1,10 @@
 #include "runtime/bundle/LoadKernel.h"
 
+#include "runtime/cpu/Machine.h"
+
 #include <skim/abi.h>
+
+#include <algorithm>
 
 namespace skim {
 
@@ -19,6 +23,17 @@ Expected<Kernel> loadKernel(const Bundle &bundle, const Bundle::Entry &entry) {
   Expected<LaunchPlan> plan = bundle.launchPlan(entry);
   if (!plan)
     return plan.status();
+  for (const SectionKind kind : {SectionKind::Cubin, SectionKind::Ptx})
+    if (const Bundle::Section *image = entry.find(kind)) {
+      std::string bytes(image->bytes, '\0');
+      if (Status status = bundle.read(entry, *image, std::as_writable_bytes(std::span(bytes)));
+          !status)
+        return status;
+      Expected<Kernel> kernel = Kernel::createCuda(*std::move(plan), bytes);
+      return kernel ? std::move(kernel) : failed(kernel.status());
+    }
+  if (std::ranges::find(machineTargets(), entry.target) == machineTargets().end())
+    return bundle.failure(StatusCode::Unsupported, "this machine does not run its code", &entry);
   const Bundle::Section *code = entry.find(SectionKind::CpuImage);
   if (!code || !metadata->cpuImage)
     return bundle.failure(StatusCode::Unsupported, "expected code for a CPU but got none", &entry);

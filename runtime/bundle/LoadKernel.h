@@ -13,7 +13,7 @@ namespace skim {
 /// runs, `InvalidArgument` where it has no such pattern or configuration or several.
 Expected<const Bundle::Entry *> chooseEntry(const Bundle &bundle, const LoadOptions &options);
 
-/// Loads the code of an entry.
+/// Loads the code of an entry. `Unsupported` where this machine does not run it.
 Expected<Kernel> loadKernel(const Bundle &bundle, const Bundle::Entry &entry);
 
 /// "8 query and 2 KV heads of dimension 128, bf16 to f32, contiguous", and constants.

@@ -1,7 +1,8 @@
 #include "CompiledKernels.h"
 
-#include "codegen/Compiler.h"
 #include "runtime/LaunchPlan.h"
+
+#include <skim/Compiler.h>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The host interface of the compiler: what it accepts, what it refuses, and what it emits.
-#include "codegen/Compiler.h"
 #include "runtime/LaunchPlan.h"
+#include <skim/Compiler.h>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

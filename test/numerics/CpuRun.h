@@ -2,11 +2,11 @@
 #ifndef SKIM_TEST_NUMERICS_CPURUN_H
 #define SKIM_TEST_NUMERICS_CPURUN_H
 
-#include "codegen/Compiler.h"
 #include "reference/Problem.h"
 #include "test/numerics/GatheredTokens.h"
 #include "test/numerics/OperandStorage.h"
 #include "test/numerics/ProgramGenerator.h"
+#include <skim/Compiler.h>
 
 #include <skim/Kernel.h>
 

@@ -2,7 +2,7 @@
 #ifndef SKIM_TEST_REPORT_REPORTTESTSUPPORT_H
 #define SKIM_TEST_REPORT_REPORTTESTSUPPORT_H
 
-#include "codegen/Compiler.h"
+#include <skim/Compiler.h>
 
 #include <gtest/gtest.h>
 

@@ -2,9 +2,9 @@
 #ifndef SKIM_TOOLS_SKIM_PATTERNSOURCE_H
 #define SKIM_TOOLS_SKIM_PATTERNSOURCE_H
 
-#include "codegen/Compiler.h"
 #include "frontends/text/Diagnostics.h"
 #include "frontends/text/Loader.h"
+#include <skim/Compiler.h>
 
 #include "llvm/Support/Error.h"
 

@@ -2,7 +2,7 @@
 #ifndef SKIM_TOOLS_SKIM_PRINTREPORT_H
 #define SKIM_TOOLS_SKIM_PRINTREPORT_H
 
-#include "codegen/Compiler.h"
+#include <skim/Compiler.h>
 
 #include "llvm/Support/raw_ostream.h"
 

@@ -2,9 +2,10 @@
 #ifndef SKIM_TOOLS_SKIM_PROBLEM_H
 #define SKIM_TOOLS_SKIM_PROBLEM_H
 
-#include "codegen/Compiler.h"
 #include "tools/skim/Options.h"
 #include "tools/skim/PatternSource.h"
+
+#include <skim/Compiler.h>
 
 namespace skim::tool {
 

@@ -3,8 +3,8 @@
 #include "tools/skim/Job.h"
 #include "tools/skim/LaunchArguments.h"
 
-#include "codegen/Compiler.h"
 #include "runtime/LaunchPlan.h"
+#include <skim/Compiler.h>
 
 #include <skim/Kernel.h>
 #include <skim/QualityProbe.h>

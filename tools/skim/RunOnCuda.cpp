@@ -1,11 +1,11 @@
 // Compiles a job for a CUDA device and runs it there: operands are copied over and results back.
-#include "codegen/Compiler.h"
 #include "runtime/LaunchPlan.h"
 #include "runtime/cuda/DeviceMemory.h"
 #include "tools/skim/Failure.h"
 #include "tools/skim/Job.h"
 #include "tools/skim/LaunchArguments.h"
 
+#include <skim/Compiler.h>
 #include <skim/Kernel.h>
 
 #include "llvm/Support/raw_ostream.h"

@@ -2,10 +2,10 @@
 #include "tools/skim/Failure.h"
 #include "tools/skim/Job.h"
 
-#include "codegen/Compiler.h"
 #include "frontends/text/Diagnostics.h"
 #include "frontends/text/Loader.h"
 #include "reference/Interpreter.h"
+#include <skim/Compiler.h>
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MemoryBuffer.h"

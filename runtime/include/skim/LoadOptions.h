@@ -16,7 +16,10 @@ namespace skim {
 struct LoadOptions {
   /// Empty: the only pattern of the bundle.
   std::string pattern = {};
-  /// A target as `skim compile --target` names it; empty: the best one that this machine runs.
+  /// A target as `skim compile --target` names it; empty: the best CPU target that this machine
+  /// runs. Code for CUDA devices, which takes memory of the device, is loaded only where it is
+  /// asked for, by `sm_90a`; it then runs on the calling thread's current context, else on device
+  /// 0.
   std::string target = {};
   std::optional<int64_t> queryHeads = {};
   std::optional<int64_t> kvHeads = {};

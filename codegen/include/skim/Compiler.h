@@ -4,17 +4,17 @@
 //   auto pattern = skim::Pattern::load("streaming.skim");
 //   auto kernel = compiler.compile(*pattern, {.queryHeads = 32, .kvHeads = 8, .headDim = 128,
 //                                             .dtype = skim::DType::BF16});
-#ifndef SKIM_CODEGEN_COMPILER_H
-#define SKIM_CODEGEN_COMPILER_H
-
-#include "codegen/report/Report.h"
+#ifndef SKIM_COMPILER_H
+#define SKIM_COMPILER_H
 
 #include <skim/DType.h>
 #include <skim/Kernel.h>
+#include <skim/Report.h>
 #include <skim/Status.h>
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -69,11 +69,31 @@ struct BundleRequest {
   CompileOptions options;
 };
 
-/// Compiles patterns. Holds no state between calls; safe to share between threads.
+class KernelCache;
+class Metrics;
+
+struct CompilerOptions {
+  /// The folder in which compiled kernels are kept for this and other processes; empty: nowhere.
+  /// Unset: what the environment's SKIM_CACHE_DIR says, else `skim` in XDG_CACHE_HOME, else
+  /// `.cache/skim` in HOME, else nowhere. A folder that is somebody else's or that everybody may
+  /// write to is not used. docs/cache.md has the details.
+  std::optional<std::string> cacheDirectory = {};
+  /// How large the folder may become; those used least recently are removed first, and 0 is no
+  /// cache. Unset: what SKIM_CACHE_BYTES says, else 1 GiB.
+  std::optional<int64_t> cacheBytes = {};
+  /// Where not null, counts compilations and what the cache does. Must outlive the compiler.
+  Metrics *metrics = nullptr;
+};
+
+/// Compiles patterns. Safe to share between threads; cheap to copy.
 class Compiler {
 public:
+  /// Touches no file.
+  explicit Compiler(const CompilerOptions &options = {});
+
+  /// From the cache, where it holds this pattern for these options, compiled by this compiler.
   /// A failure holds all diagnostics, each with its line and caret. `warnings`, where not null,
-  /// receives those of a pattern that compiles.
+  /// receives those of a pattern that compiles, and once a line where the cache cannot be written.
   Expected<Kernel> compile(const Pattern &pattern, const CompileOptions &options,
                            std::string *warnings = nullptr) const;
 
@@ -91,8 +111,12 @@ public:
   /// results depend on. `warnings` as for `compile`; the report has them too.
   Expected<Report> report(const Pattern &pattern, const CompileOptions &options,
                           const ReportOptions &call, std::string *warnings = nullptr) const;
+
+private:
+  std::shared_ptr<KernelCache> cache_;
+  Metrics *metrics_;
 };
 
 } // namespace skim
 
-#endif // SKIM_CODEGEN_COMPILER_H
+#endif // SKIM_COMPILER_H

@@ -1,7 +1,7 @@
 // What a compiled pattern costs, and what its results depend on: `skim compile --report` as plain
 // data.
-#ifndef SKIM_CODEGEN_REPORT_REPORT_H
-#define SKIM_CODEGEN_REPORT_REPORT_H
+#ifndef SKIM_REPORT_H
+#define SKIM_REPORT_H
 
 #include <cstdint>
 #include <map>
@@ -89,4 +89,4 @@ struct Report {
 
 } // namespace skim
 
-#endif // SKIM_CODEGEN_REPORT_REPORT_H
+#endif // SKIM_REPORT_H

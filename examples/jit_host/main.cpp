@@ -1,0 +1,110 @@
+// Compiles a pattern at run time and serves a ragged batch over a paged KV cache: jit_host P.skim
+//
+// The first process compiles; the next ones find the kernel in the cache on disk (docs/cache.md).
+#include <skim/Compiler.h>
+#include <skim/WorkspaceMemory.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+namespace {
+
+constexpr int64_t kQueryHeads = 8, kKvHeads = 2, kDim = 64, kPageSize = 16;
+
+std::vector<float> randomTensor(int64_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> distribution;
+  std::vector<float> values(count);
+  for (float &value : values)
+    value = distribution(generator);
+  return values;
+}
+
+int fail(const skim::Status &status) {
+  std::fprintf(stderr, "%s\n", status.message().c_str());
+  return 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: jit_host PATTERN.skim\n");
+    return 2;
+  }
+  const skim::Compiler compiler;
+  auto pattern = skim::Pattern::load(argv[1]);
+  if (!pattern)
+    return fail(pattern.status());
+  const auto start = std::chrono::steady_clock::now();
+  std::string warnings;
+  skim::CompileOptions compileOptions;
+  compileOptions.queryHeads = kQueryHeads;
+  compileOptions.kvHeads = kKvHeads;
+  compileOptions.headDim = kDim;
+  compileOptions.dtype = skim::DType::F32;
+  compileOptions.pageSize = kPageSize;
+  auto kernel = compiler.compile(*pattern, compileOptions, &warnings);
+  if (!kernel)
+    return fail(kernel.status());
+  std::fputs(warnings.c_str(), stderr);
+  std::printf(
+      "kernel ready after %.1f ms\n",
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+
+  // Two requests: the whole of one prompt, and the second chunk of another.
+  const std::vector<int32_t> starts = {0, 200, 300};
+  const std::vector<int32_t> lengths = {200, 450};
+  const int64_t tokens = 300, mostPages = 29, pages = 64;
+  std::vector<int32_t> blockTable(2 * mostPages, -1);
+  int32_t next = 0;
+  for (size_t request = 0; request < 2; ++request)
+    for (int64_t page = 0; page * kPageSize < lengths[request]; ++page)
+      blockTable[request * mostPages + page] = (7 * next++) % pages; // pages lie anywhere
+  const std::vector<float> q = randomTensor(tokens * kQueryHeads * kDim, 1);
+  const std::vector<float> k = randomTensor(pages * kPageSize * kKvHeads * kDim, 2);
+  const std::vector<float> v = randomTensor(pages * kPageSize * kKvHeads * kDim, 3);
+  std::vector<float> out(q.size());
+  std::vector<float> lse(kQueryHeads * tokens);
+
+  using skim::DType, skim::TensorView;
+  skim::Operands operands;
+  operands.q = TensorView::contiguous(q.data(), DType::F32, {tokens, kQueryHeads, kDim});
+  operands.kvLayout = skim::KvLayout::PagedNhd;
+  operands.k = TensorView::contiguous(k.data(), DType::F32, {pages, kPageSize, kKvHeads, kDim});
+  operands.v = TensorView::contiguous(v.data(), DType::F32, {pages, kPageSize, kKvHeads, kDim});
+  operands.cuSeqlensQ = TensorView::contiguous(starts.data(), DType::I32, {3});
+  operands.kvLens = TensorView::contiguous(lengths.data(), DType::I32, {2});
+  operands.blockTable = TensorView::contiguous(blockTable.data(), DType::I32, {2, mostPages});
+  operands.out = TensorView::contiguous(out.data(), DType::F32, {tokens, kQueryHeads, kDim});
+  operands.lse = TensorView::contiguous(lse.data(), DType::F32, {kQueryHeads, tokens});
+
+  auto shape = skim::BatchShape::of(operands.cuSeqlensQ, operands.kvLens);
+  if (!shape)
+    return fail(shape.status());
+  auto plan = kernel->plan(*shape);
+  if (!plan)
+    return fail(plan.status());
+  skim::WorkspaceMemory workspace(plan->workspaceBytes());
+  skim_statistics statistics = {};
+  skim::RunOptions runOptions;
+  runOptions.statistics = &statistics;
+  if (skim::Status status = kernel->run(*plan, operands, {}, workspace.span(), runOptions); !status)
+    return fail(status);
+
+  int64_t visible = 0;
+  for (size_t request = 0; request < 2; ++request)
+    for (int64_t row = starts[request]; row < starts[request + 1]; ++row)
+      visible += lengths[request] - (starts[request + 1] - row) + 1;
+  for (const float value : out)
+    if (!std::isfinite(value)) {
+      std::fprintf(stderr, "the output has a value that is not finite\n");
+      return 1;
+    }
+  std::printf("%lld rows of 2 requests, density %.3f\n", (long long)tokens,
+              double(statistics.pairs_kept) / double(kQueryHeads * visible));
+  return 0;
+}

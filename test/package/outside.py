@@ -1,0 +1,80 @@
+"""Builds and runs a project against the installed package: outside.py PROJECT SOURCES PREFIX FOLDER"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+project, sources, prefix, folder = sys.argv[1:]
+skim = os.path.join(prefix, "bin", "skim")
+LARGEST_RUNTIME = 2 * 1000 * 1000
+
+
+def run(*command, **options):
+    result = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if result.returncode:
+        sys.exit(f"{' '.join(command)}\nended with {result.returncode}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def build_by_cmake(name):
+    """An example, copied away from the tree, built by CMake."""
+    copy = os.path.join(folder, "source")
+    shutil.copytree(os.path.join(sources, "examples", name), copy)
+    run("cmake", "-S", copy, "-B", os.path.join(folder, "build"), "-G", "Ninja",
+        f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_BUILD_TYPE=Release")
+    run("cmake", "--build", os.path.join(folder, "build"))
+    return os.path.join(folder, "build", name)
+
+
+def build_by_pkg_config(name, package):
+    """A C99 program, built by the C compiler and pkg-config alone."""
+    libraries = subprocess.run(["find", prefix, "-name", "pkgconfig"], capture_output=True, text=True, check=True)
+    environment = dict(os.environ, PKG_CONFIG_PATH=libraries.stdout.strip())
+    flags = run("pkg-config", "--cflags", "--libs", package, env=environment)
+    program = os.path.join(folder, name)
+    source = os.path.join(sources, "test", "package", f"{name}.c")
+    run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, "-o", program, *flags.split())
+    return program
+
+
+def check_runtime_alone(program):
+    """Small, and without LLVM, also where nothing of it is called."""
+    needed = run("ldd", program)
+    assert "pthreadpool" in needed and "LLVM" not in needed and "MLIR" not in needed, needed
+    run("strip", program)
+    size = os.path.getsize(program)
+    print(f"{project}: {size} bytes")
+    assert size < LARGEST_RUNTIME, size
+
+
+def bundle():
+    path = os.path.join(folder, "streaming.skimb")
+    run(skim, "compile", os.path.join(sources, "examples", "patterns", "streaming.skim"), "--emit", "bundle",
+        "--query-heads", "8", "--kv-heads", "2", "--head-dim", "64", "--dtype", "f32", "-o", path,
+        "--target", "x86-64-v2,x86-64-v3,x86-64-v4,aarch64")
+    return path
+
+
+shutil.rmtree(folder, ignore_errors=True)
+os.makedirs(folder)
+pattern = os.path.join(sources, "examples", "patterns", "streaming.skim")
+if project == "aot":
+    program = build_by_cmake("aot")
+    check_runtime_alone(program)
+    # 64 sinks and 128 of up to 1000 keys.
+    text = run(program, bundle(), "128")
+    assert text.startswith("density 0.347, key tiles visited "), text
+elif project == "jit_host":
+    program = build_by_cmake("jit_host")
+    environment = dict(os.environ, SKIM_CACHE_DIR=os.path.join(folder, "cache"))
+    for _ in range(2):
+        text = run(program, pattern, env=environment)
+        assert "300 rows of 2 requests, density 1.000" in text, text
+    assert [name.endswith(".skimb") for name in os.listdir(os.path.join(folder, "cache"))] == [True, True]
+elif project == "c_runtime":
+    program = build_by_pkg_config("c_runtime", "skim-runtime")
+    check_runtime_alone(program)
+    print(run(program, bundle()))
+else:
+    print(run(build_by_pkg_config("c_compiler", "skim-compiler"), pattern))
