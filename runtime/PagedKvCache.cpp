@@ -358,6 +358,8 @@ Status PagedKvCache::bind(std::span<const SequenceId> ids, KvBatch &batch,
     const Sequence &sequence = **state_->find(ids[i]);
     batch.kvLens[i] = static_cast<int32_t>(sequence.tokens);
     std::ranges::copy(sequence.pages, batch.blockTable.data() + i * mostPages);
+    if (!scaled)
+      continue;
     std::ranges::copy(sequence.scales.k, batch.kScales.data() + i * heads);
     std::ranges::copy(sequence.scales.v, batch.vScales.data() + i * heads);
   }

@@ -108,11 +108,13 @@ void probeChunk(void *context, int64_t worker, int64_t first, int64_t count) {
     // scratch. Integers, as the shifted pointers may lie before all memory.
     skim_kernel_args args = probe.bound.args;
     const int64_t rowBytes = probe.valueDim * dtypeSize(probe.operands.out.dtype);
+    // NOLINTBEGIN(performance-no-int-to-ptr)
     args.out = {reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(out) -
                                          static_cast<uintptr_t>(rows.token * rowBytes)),
                 probe.valueDim, 0};
     args.lse = reinterpret_cast<float *>(reinterpret_cast<uintptr_t>(lse) -
                                          static_cast<uintptr_t>(rows.token) * sizeof(float));
+    // NOLINTEND(performance-no-int-to-ptr)
     args.lse_token_stride = 1;
     args.lse_head_stride = 0;
     probe.function(&args, probe.bound.items, i, 1, worker);

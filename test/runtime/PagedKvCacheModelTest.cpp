@@ -68,6 +68,7 @@ protected:
   }
   std::vector<SequenceId> ids() const {
     std::vector<SequenceId> result;
+    result.reserve(plain.sequences.size());
     for (const auto &[id, sequence] : plain.sequences)
       result.push_back(id);
     return result;
@@ -224,6 +225,7 @@ void PagedKvCacheModel::compareContents() {
 void PagedKvCacheModel::compareAttention() {
   const std::vector<SequenceId> all = ids();
   std::vector<Lengths> lengths;
+  lengths.reserve(all.size());
   for (const SequenceId id : all)
     lengths.push_back({3, std::ssize(plain.sequences[id].tokens)});
   const Heads heads = {4, kHeads, kDim, kDim};

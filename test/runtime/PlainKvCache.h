@@ -23,7 +23,9 @@ struct ModelCase {
   DType rows; ///< element type of appended keys and values
 };
 
-inline void PrintTo(const ModelCase &test, std::ostream *stream) { *stream << test.name; }
+inline std::ostream &operator<<(std::ostream &stream, const ModelCase &test) {
+  return stream << test.name;
+}
 
 inline constexpr int64_t kHeads = 2;
 inline constexpr int64_t kDim = 8;
