@@ -113,9 +113,10 @@ private:
     });
   }
 
-  /// The thread's elements of a row as 32-bit words, in the order in which they are stored: of f32 two at a time, as the
-  /// fragment has them. Of 16-bit elements a thread has one word in each eight columns; the four threads of the row exchange
-  /// theirs, so that each stores the four words of one eight columns at once.
+  /// The thread's elements of a row as 32-bit words, in the order in which they are stored: of f32
+  /// two at a time, as the fragment has them. Of 16-bit elements a thread has one word in each
+  /// eight columns; the four threads of the row exchange theirs, so that each stores the four words
+  /// of one eight columns at once.
   static SmallVector<Value> wordsOfRow(Device &device, const State &state, size_t row, Value factor,
                                        Type element) {
     SmallVector<Value> words;
@@ -138,15 +139,14 @@ private:
   /// Word i of thread t becomes word t of thread i, among the four threads of a row.
   static void transpose(Device &device, MutableArrayRef<Value> words) {
     for (int64_t mask : {1, 2}) {
-      Value upper = device.logicalNot(
-          device.equal(device.bitAnd(device.lane(), mask), device.i32(0)));
+      Value upper =
+          device.logicalNot(device.equal(device.bitAnd(device.lane(), mask), device.i32(0)));
       SmallVector<Value> next(words.begin(), words.end());
       for (size_t low = 0; low < 4; ++low) {
         if (low & mask)
           continue;
         size_t high = low | mask;
-        Value received =
-            device.exchange(device.select(upper, words[low], words[high]), mask);
+        Value received = device.exchange(device.select(upper, words[low], words[high]), mask);
         next[low] = device.select(upper, received, words[low]);
         next[high] = device.select(upper, words[high], received);
       }
@@ -159,8 +159,8 @@ private:
     Type type = VectorType::get({static_cast<int64_t>(words.size())}, device.getI32Type());
     Value vector = LLVM::PoisonOp::create(device, type);
     for (auto [i, word] : llvm::enumerate(words))
-      vector = LLVM::InsertElementOp::create(device, vector, word,
-                                             device.i32(static_cast<int64_t>(i)));
+      vector =
+          LLVM::InsertElementOp::create(device, vector, word, device.i32(static_cast<int64_t>(i)));
     LLVM::StoreOp::create(device, vector, address,
                           /*alignment=*/static_cast<unsigned>(4 * words.size()));
   }

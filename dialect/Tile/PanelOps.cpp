@@ -50,16 +50,6 @@ void ForEachHeadOp::print(OpAsmPrinter &printer) {
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
-LogicalResult ForEachHeadOp::verify() {
-  // for_each_head_c2
-  std::optional<ItemShape> shape = itemShape(getItem());
-  HeadKind most = getHeads() == HeadGroup::Group ? HeadKind::Kv : HeadKind::None;
-  if (!shape || shape->head <= most)
-    return success();
-  return emitOpError() << "cannot run over heads of an item with 'head = "
-                       << stringifyHeadKind(shape->head) << "'";
-}
-
 LogicalResult ForEachHeadOp::verifyRegions() {
   // for_each_head_c1
   return verifyPartOfItem(*this, getBody());

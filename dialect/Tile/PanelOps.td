@@ -15,7 +15,6 @@ def Tile_ForEachHeadOp : Tile_Op<"for_each_head", [SingleBlock, NoTerminator]> {
     Constraints:
 
     - for_each_head_c1: the body has one argument, of type `!tile.item`.
-    - for_each_head_c2: the item has no query head, nor a KV head with `all` and `kv_heads`.
 
     Example:
 
@@ -29,7 +28,6 @@ def Tile_ForEachHeadOp : Tile_Op<"for_each_head", [SingleBlock, NoTerminator]> {
   let arguments = (ins Tile_Item:$item, DefaultValuedAttr<Tile_HeadGroup, "::skim::tile::HeadGroup::Group">:$heads);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
-  let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::BlockArgument getInner() { return getBody().getArgument(0); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <string_view>
 #include <sys/mman.h>
@@ -22,11 +23,15 @@ void *addressOf(Result (*function)(Arguments...)) {
   return reinterpret_cast<void *>(function);
 }
 
-/// Beside the runtime's own, those of the C library that a code generator may call for plain loops.
+/// Beside the runtime's own, those of the C library that a code generator may call for plain loops,
+/// and the functions of f64 by which numbers from inputs are rounded once.
 std::span<const Function> functions() {
   static const Function table[] = {
       {"skim_select_top_k", addressOf(skim_select_top_k)},
       {"skim_select_top_p", addressOf(skim_select_top_p)},
+      {"exp", addressOf<double, double>(std::exp)},
+      {"log", addressOf<double, double>(std::log)},
+      {"tanh", addressOf<double, double>(std::tanh)},
       {"memcpy", addressOf<void *, void *, const void *, size_t>(std::memcpy)},
       {"memmove", addressOf<void *, void *, const void *, size_t>(std::memmove)},
       {"memset", addressOf<void *, void *, int, size_t>(std::memset)},

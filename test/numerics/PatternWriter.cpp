@@ -1,5 +1,6 @@
 #include "PatternWriter.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -21,7 +22,8 @@ std::string constant(double value) {
   return value < 0 ? "(-" + number + ")" : number;
 }
 
-std::string PatternWriter::addParameter(const std::string &type, double value, bool perHead) {
+std::string PatternWriter::addParameter(const std::string &type, double value, bool perHead,
+                                        double most) {
   std::string parameter = draw.newName("p");
   bool isIndex = type == "index";
   std::string text = isIndex ? std::to_string(static_cast<int64_t>(value)) : constant(value);
@@ -41,7 +43,7 @@ std::string PatternWriter::addParameter(const std::string &type, double value, b
       other = value * static_cast<double>(random.between(1, 8)) / 4;
     if (type == "bool")
       other = random.chance(0.5);
-    values.push_back(other);
+    values.push_back(std::min(other, most));
   }
   return parameter;
 }
@@ -57,8 +59,9 @@ std::string PatternWriter::indexParameter(int64_t low, int64_t high) {
   return parameter;
 }
 
-std::string PatternWriter::f32Parameter(double value) {
-  return random.chance(0.5) ? constant(value) : addParameter("f32", value, random.chance(0.3));
+std::string PatternWriter::f32Parameter(double value, double most) {
+  return random.chance(0.5) ? constant(value)
+                            : addParameter("f32", value, random.chance(0.3), most);
 }
 
 /// A block size, sometimes as a `constexpr` parameter.

@@ -5,6 +5,7 @@
 
 #include "CaseShape.h"
 
+#include <cmath>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -50,9 +51,11 @@ private:
 
   // PatternWriter.cpp: parameters, inputs, clauses.
   void addClause(const std::string &text) { body += "  " + text + "\n"; }
-  std::string addParameter(const std::string &type, double value, bool perHead);
+  std::string addParameter(const std::string &type, double value, bool perHead,
+                           double most = HUGE_VAL);
   std::string indexParameter(int64_t low, int64_t high);
-  std::string f32Parameter(double value);
+  /// No launch gives more than `most`.
+  std::string f32Parameter(double value, double most = HUGE_VAL);
   std::string blockSize(int64_t block);
   std::string addInput(InputElement element, const Axes &axes,
                        IndexRange range = IndexRange::Positions, int64_t vectorSize = 0);

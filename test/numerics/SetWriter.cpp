@@ -236,7 +236,7 @@ std::string PatternWriter::f32Set() {
 
 std::string PatternWriter::selectionOf(const std::string &map) {
   if (random.chance(0.4))
-    return join({"top_p(", map, ", ", f32Parameter(random.pick({0.5, 0.9, 0.3, 1.0})), ")"});
+    return join({"top_p(", map, ", ", f32Parameter(random.pick({0.5, 0.9, 0.3, 1.0}), 1), ")"});
   bool isShare = random.chance(0.3);
   return join({"top_k(", map, ", ",
                isShare ? f32Parameter(0.125) + " * kv_len" : indexParameter(0, 20), ")"});

@@ -164,7 +164,7 @@ TEST(ReferenceRules, Rule8_TopPTakesTheSmallestPrefixThatReachesTheMass) {
   EXPECT_EQ(select("top_p(x, 0.75)", {1, 2, 3, 4}), "0111");
   EXPECT_EQ(select("top_p(x, 0.5)", {4, 2, 1, 1}), "1000");
   EXPECT_EQ(select("top_p(x, 0.0)", {1, 2, 3, 4}), "0001");
-  EXPECT_EQ(select("top_p(x, 2.0)", {1, nan, 3, 4}), "1011");
+  EXPECT_EQ(select("top_p(x, 1.0)", {1, nan, 3, 4}), "1011");
   // Negatives count as 0, and at least one cell is taken.
   EXPECT_EQ(select("top_p(x, 1.0)", {-5, 2, -1, 2}), "0101");
   EXPECT_EQ(select("top_p(x, 0.9)", {-5, -2, -3, -2}), "0100");

@@ -920,42 +920,6 @@ tile.plan @p attributes {pattern = "p", problem = #tile.problem<query_heads = 4,
 // -----
 
 #problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
-tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
-  tile.for_each_work_item %item {
-    // for_each_head_c2
-    // expected-error @below {{cannot run over heads of an item with 'head = query'}}
-    tile.for_each_head %sub of %item {
-    }
-  }
-}
-
-// -----
-
-#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
-tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
-  tile.for_each_work_item %item {
-    // for_each_head_c2
-    // expected-error @below {{cannot run over heads of an item with 'head = kv'}}
-    tile.for_each_head %sub of %item all {
-    }
-  }
-}
-
-// -----
-
-#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
-tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
-  tile.for_each_work_item %item {
-    // for_each_head_c2
-    // expected-error @below {{cannot run over heads of an item with 'head = kv'}}
-    tile.for_each_head %sub of %item kv_heads {
-    }
-  }
-}
-
-// -----
-
-#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
 tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
   tile.for_each_work_item %item {
     %x = tile.softmax_scale of %item : f32
