@@ -97,7 +97,7 @@ MapPtr Evaluator::convert(MapPtr value, Element element, llvm::SMRange range) {
   if (value->element == element)
     return value;
   if (value->element == Element::Index && element == Element::F32)
-    return convertedMap(value);
+    return std::make_shared<ConvertMap>(value);
   return fail(range, "value has the wrong type");
 }
 

@@ -166,6 +166,7 @@ void BinaryMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<doubl
 ConvertMap::ConvertMap(MapPtr source)
     : LazyMap(source->request, source->axes, Element::F32), operand(std::move(source)) {
   use(*operand);
+  parameter = operand->parameter;
 }
 
 void ConvertMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<double> out) const {
