@@ -263,6 +263,12 @@ MapPtr Evaluator::evaluateWhere(const WhereExpr &where, Scope &scope) {
     return nullptr;
   // The set must not change within a cell of the map.
   Axes axes = refine(value->axes, set->axes);
+  bool rowsAlone = !set->axes.diagonal && set->axes.key == 0 && value->axes.query != 0;
+  if (value->axes.diagonal && rowsAlone && set->axes.query % value->axes.query == 0) {
+    // A set of whole rows of cells leaves distances as they are.
+    axes = value->axes;
+    axes.head = std::max(value->axes.head, set->axes.head);
+  }
   if ((value->axes.query && value->axes.query != axes.query) ||
       (value->axes.key && value->axes.key != axes.key))
     return fail(where.range, "set over '" + describe(set->axes) + "' changes within cells of '" +
