@@ -2,6 +2,7 @@
 //
 // The first process compiles; the next ones find the kernel in the cache on disk (docs/cache.md).
 #include <skim/Compiler.h>
+#include <skim/Metrics.h>
 #include <skim/WorkspaceMemory.h>
 
 #include <chrono>
@@ -35,7 +36,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: jit_host PATTERN.skim\n");
     return 2;
   }
-  const skim::Compiler compiler;
+  skim::Metrics metrics;
+  const skim::Compiler compiler({.metrics = &metrics});
   auto pattern = skim::Pattern::load(argv[1]);
   if (!pattern)
     return fail(pattern.status());
@@ -52,7 +54,8 @@ int main(int argc, char **argv) {
     return fail(kernel.status());
   std::fputs(warnings.c_str(), stderr);
   std::printf(
-      "kernel ready after %.1f ms\n",
+      "kernel %s after %.1f ms\n",
+      metrics.snapshot().compile.cacheHits > 0 ? "found in the cache" : "compiled",
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
 
   // Two requests: the whole of one prompt, and the second chunk of another.

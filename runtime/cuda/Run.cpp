@@ -29,8 +29,6 @@ Status checkOptions(const RunOptions &options) {
     return {StatusCode::Unsupported, std::string("metrics: expected ") + kOnCuda};
   if (!options.kernelSeconds.empty())
     return {StatusCode::Unsupported, std::string("kernel_seconds: expected ") + kOnCuda};
-  if (options.metrics)
-    return {StatusCode::Unsupported, std::string("metrics: expected ") + kOnCuda};
   return Status::ok();
 }
 

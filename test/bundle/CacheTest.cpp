@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -171,6 +172,40 @@ TEST_F(CacheTest, EightProcessesShareIt) {
   for (int i = 0; i < 4; ++i)
     compile(kText, options(), 16 * (1 + i));
   EXPECT_EQ(hits(), 4);
+}
+
+/// Every call is a hit or a miss, and every miss one compilation, whoever comes first.
+TEST_F(CacheTest, ThreadsShareACompilerAndEveryCallIsCountedOnce) {
+  const Compiler compiler(options());
+  std::atomic<int> failed = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 8; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 4; ++i)
+        failed +=
+            !compiler.compile(Pattern::fromText(kText), ofDimension(16 * (1 + (i + thread) % 4)));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(failed, 0);
+  const CompileTotals totals = metrics.snapshot().compile;
+  EXPECT_EQ(totals.cacheHits + totals.cacheMisses, 32);
+  EXPECT_GE(totals.cacheMisses, 4);
+  EXPECT_EQ(totals.seconds.count(), totals.cacheMisses);
+  EXPECT_EQ(totals.cacheEvictions, 0);
+  EXPECT_EQ(files().size(), 8U);
+}
+
+TEST_F(CacheTest, WithoutACacheCompilationsAloneAreCounted) {
+  CompilerOptions none = options();
+  none.cacheDirectory = "";
+  compile(kText, none);
+  compile(kText, none);
+  compile("pattern p { keep k < }", none);
+  const CompileTotals totals = metrics.snapshot().compile;
+  EXPECT_EQ(totals.seconds.count(), 2);
+  EXPECT_GT(totals.seconds.sum(), 0);
+  EXPECT_EQ(totals.cacheHits + totals.cacheMisses, 0);
 }
 
 TEST_F(CacheTest, AKilledWriterLeavesNothingHalf) {

@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 /// Starts from a bundle, of which nothing is guessed, where the corpus is empty.
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned) {
-  const std::string sample = '\0' + skim::test::sampleBundle();
+  static const std::string sample = '\0' + skim::test::sampleBundle();
   if (size < 2 && sample.size() <= most) {
     sample.copy(reinterpret_cast<char *>(data), sample.size());
     return sample.size();

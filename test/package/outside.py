@@ -68,8 +68,9 @@ if project == "aot":
 elif project == "jit_host":
     program = build_by_cmake("jit_host")
     environment = dict(os.environ, SKIM_CACHE_DIR=os.path.join(folder, "cache"))
-    for _ in range(2):
+    for came in ["compiled", "found in the cache"]:
         text = run(program, pattern, env=environment)
+        assert text.startswith(f"kernel {came} after "), text
         assert "300 rows of 2 requests, density 1.000" in text, text
     assert [name.endswith(".skimb") for name in os.listdir(os.path.join(folder, "cache"))] == [True, True]
 elif project == "c_runtime":

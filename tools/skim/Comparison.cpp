@@ -74,6 +74,7 @@ llvm::Expected<Comparison> compareWithDense(const Job &job, const Outcome &asked
   plain.wantKept = false;
   plain.wantGathered = false;
   plain.metrics = nullptr;
+  plain.compileMetrics = nullptr;
   plain.probeRate = 0;
   // Each outcome is kept under the first variant that gives it.
   std::vector<std::pair<Variant, Outcome>> others;

@@ -48,6 +48,8 @@ struct Job {
   std::string bundle = {};
   /// Where not null, counts the runs on the CPU.
   RunMetrics *metrics = nullptr;
+  /// Where not null, counts what is compiled and what the cache of kernels does.
+  Metrics *compileMetrics = nullptr;
   /// With `metrics`: the share of rows that is run dense beside each run.
   double probeRate = 0;
 };

@@ -259,12 +259,11 @@ llvm::Error runPattern(const Options &options) {
           /*wantGathered=*/true,
           options.text(OPT_bundle).str(),
           options.has(OPT_metrics) ? &metrics.runs(prepared->source->entry().name) : nullptr,
+          &metrics,
           *rate};
   llvm::Expected<Outcome> outcome = run(job, Variant::Asked);
   if (!outcome)
     return outcome.takeError();
-  if (!options.has(OPT_bundle))
-    metrics.recordCompile(outcome->compileSeconds);
   if (options.has(OPT_metrics))
     if (llvm::Error error = writeMetrics(options.text(OPT_metrics), metrics))
       return error;

@@ -73,11 +73,11 @@ private:
 llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant) {
   auto start = std::chrono::steady_clock::now();
   std::string warnings;
-  Expected<Kernel> kernel =
-      variant == Variant::Asked && !job.bundle.empty()
-          ? loadFromBundle(job, /*target=*/"")
-          : Compiler().compile(job.source.variant(variant), compileOptions(job),
-                               variant == Variant::Asked ? &warnings : nullptr);
+  Expected<Kernel> kernel = variant == Variant::Asked && !job.bundle.empty()
+                                ? loadFromBundle(job, /*target=*/"")
+                                : Compiler({.metrics = job.compileMetrics})
+                                      .compile(job.source.variant(variant), compileOptions(job),
+                                               variant == Variant::Asked ? &warnings : nullptr);
   if (!kernel)
     return failureOf(kernel.status());
   llvm::errs() << warnings;
