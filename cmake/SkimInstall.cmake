@@ -37,8 +37,8 @@ install(TARGETS skim_runtime ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONE
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/skim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Runtime)
 install(TARGETS skim_compiler_archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Compiler)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/codegen/include/skim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Compiler)
-set_target_properties(skim skim-opt PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
-install(TARGETS skim skim-opt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT Tools)
+set_target_properties(skim skim-opt skim-lsp-server PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
+install(TARGETS skim skim-opt skim-lsp-server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT Tools)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Skim)
 set(package_files ${PROJECT_BINARY_DIR}/package)

@@ -46,7 +46,7 @@ if(SKIM_LINK STREQUAL "static")
   list(FILTER mlir_libs EXCLUDE REGEX "Test|CAPI|Shared$|JitRunner|RegisterAll|MlirOptMain$")
   # The MLIR archives do not say which LLVM archives they need: these are the roots.
   set(llvm_roots LLVMX86CodeGen LLVMX86AsmParser LLVMAArch64CodeGen LLVMAArch64AsmParser
-      LLVMNVPTXCodeGen LLVMOrcJIT LLVMPerfJITEvents LLVMPasses LLVMSupport)
+      LLVMNVPTXCodeGen LLVMOrcJIT LLVMPerfJITEvents LLVMPasses LLVMSupportLSP LLVMSupport)
   skim_static_closure(archives ${mlir_libs} ${llvm_roots})
   target_link_libraries(skim_mlir INTERFACE
     -Wl,--as-needed -Wl,--start-group ${archives} -Wl,--end-group -l:libz.a -l:libzstd.a ${CMAKE_DL_LIBS})

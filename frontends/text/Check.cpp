@@ -14,14 +14,21 @@ mlir::OwningOpRef<mlir::ModuleOp> buildModule(const Program &program, const Buil
   const Pattern *pattern = findEntry(program, options.pattern, diagnostics);
   if (pattern == nullptr)
     return {};
+  return buildPattern(program, *pattern, options, context, diagnostics);
+}
 
+mlir::OwningOpRef<mlir::ModuleOp> buildPattern(const Program &program, const Pattern &pattern,
+                                               const BuildOptions &options,
+                                               mlir::MLIRContext &context,
+                                               Diagnostics &diagnostics) {
+  unsigned errorsBefore = diagnostics.errorCount();
   context.getOrLoadDialect<ir::SkimDialect>();
   DiagnosticsFromMlir handler(context, diagnostics);
-  mlir::Location loc = locationOf(pattern->nameRange, context, diagnostics);
+  mlir::Location loc = locationOf(pattern.nameRange, context, diagnostics);
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(loc);
-  PatternBuilder builder(*module, loc, pattern->name);
-  Checker(program, builder, context, diagnostics).checkEntry(*pattern, options);
-  if (diagnostics.hasErrors() || mlir::failed(builder.finish(loc)))
+  PatternBuilder builder(*module, loc, pattern.name);
+  Checker(program, builder, context, diagnostics).checkEntry(pattern, options);
+  if (diagnostics.errorCount() != errorsBefore || mlir::failed(builder.finish(loc)))
     return {};
   return module;
 }

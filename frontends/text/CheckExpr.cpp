@@ -194,7 +194,7 @@ void Checker::reportUnknownName(const NameExpr &expr) {
     diagnostics.report(Message::ScoreOutsideLogit, expr.range);
     return;
   }
-  if (name == "group" || name == "heads") {
+  if (llvm::is_contained(headAxes(), name)) {
     diagnostics.report(Message::AxisAsValue, expr.range, name);
     return;
   }

@@ -105,13 +105,13 @@ std::optional<Constant> fromNumber(double value, Constant::Type type) {
 void Checker::checkEntry(const Pattern &pattern, const BuildOptions &options) {
   Scope entry{pattern, nullptr, {}, {}, false, {}, {}};
   scope = &entry;
+  types = options.types;
   checkOptions(pattern, options);
   declareParameters(options);
   declareNames();
   checkClauses();
   checkItems();
-  if (!diagnostics.hasErrors())
-    warnOfUnused();
+  warnOfUnused();
   scope = nullptr;
 }
 
@@ -242,6 +242,8 @@ void Checker::declareParameters(const BuildOptions &options) {
     declare(parameter.name,
             {Entity::Kind::Parameter, parameter.nameRange, value, &parameter, false},
             "a parameter");
+    if (Entity *entity = scope->find(parameter.name))
+      noteType(*entity);
   }
 }
 
@@ -295,9 +297,11 @@ void Checker::checkItems() {
       continue;
     if (item.kind == Item::Kind::Input) {
       checkInput(item);
+      noteType(*entity);
       continue;
     }
     entity->value = value(*item.value);
+    noteType(*entity);
   }
 }
 
@@ -377,6 +381,8 @@ void Checker::checkRest(const Item &item) {
 }
 
 void Checker::warnOfUnused() {
+  if (diagnostics.errorCount() != errorsBefore)
+    return;
   for (const auto &[name, entity] : scope->entities)
     if (!entity.isUsed)
       diagnostics.report(Message::Unused, entity.nameRange, describe(entity.kind), name);

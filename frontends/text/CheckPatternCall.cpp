@@ -15,8 +15,7 @@ Value Checker::callPattern(const CallExpr &expr, const Pattern &pattern) {
   declareNames();
   checkClauses();
   checkItems();
-  if (!diagnostics.hasErrors())
-    warnOfUnused();
+  warnOfUnused();
   scope = caller;
 
   bool hasDense = llvm::any_of(pattern.items,

@@ -66,7 +66,8 @@ class Checker {
 public:
   Checker(const Program &program, PatternBuilder &builder, mlir::MLIRContext &context,
           Diagnostics &diagnostics)
-      : program(program), builder(builder), context(context), diagnostics(diagnostics) {
+      : program(program), builder(builder), context(context), diagnostics(diagnostics),
+        errorsBefore(diagnostics.errorCount()) {
     for (const auto &file : program.files)
       for (const auto &pattern : file->tree.patterns)
         patterns.try_emplace(pattern->name, pattern.get());
@@ -95,7 +96,12 @@ private:
   void checkClause(const Item &item);
   void checkInput(const Item &item);
   void checkRest(const Item &item);
+  /// Unless the pattern has errors.
   void warnOfUnused();
+
+  // NoteTypes.cpp
+  /// Notes what a name of the pattern that is built is, where it was asked for.
+  void noteType(const Entity &entity);
 
   // CheckExpr.cpp: expressions.
   /// False, after one report, when there are too many.
@@ -155,6 +161,8 @@ private:
   PatternBuilder &builder;
   mlir::MLIRContext &context;
   Diagnostics &diagnostics;
+  unsigned errorsBefore;
+  DeclaredTypes *types = nullptr;
   Scope *scope = nullptr;
   /// Expressions looked at so far, those of called patterns once a call.
   unsigned expressions = 0;

@@ -68,6 +68,10 @@ Diagnostic &Diagnostic::fixIt(llvm::SMLoc insertAt, llvm::StringRef text) {
 }
 
 Diagnostic &Diagnostics::add(Diagnostic diagnostic) {
+  if (mutedAt) {
+    errors += diagnostic.severity == Severity::Error ? 1 : 0;
+    return dropped = std::move(diagnostic);
+  }
   for (const Diagnostic &earlier : diagnostics)
     if (earlier.range.Start == diagnostic.range.Start && diagnostic.range.isValid() &&
         earlier.message == diagnostic.message)
@@ -79,6 +83,12 @@ Diagnostic &Diagnostics::add(Diagnostic diagnostic) {
     return dropped = std::move(diagnostic);
   diagnostics.push_back(std::move(diagnostic));
   return diagnostics.back();
+}
+
+void Diagnostics::mute(bool isMuted) {
+  if (mutedAt)
+    errors = *mutedAt;
+  mutedAt = isMuted ? std::optional(errors) : std::nullopt;
 }
 
 Diagnostics::Place Diagnostics::place(llvm::SMLoc location) const {

@@ -9,6 +9,7 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -94,6 +95,9 @@ public:
   /// first counts.
   Diagnostic &add(Diagnostic diagnostic);
 
+  /// While muted, nothing that is reported is kept; errors are counted until it ends.
+  void mute(bool isMuted);
+
   bool hasErrors() const { return errors != 0; }
   /// True once as many errors stand as a reader will look at: parsing may stop.
   bool limitReached() const { return errors >= limit; }
@@ -119,6 +123,8 @@ private:
   Diagnostic dropped;
   unsigned limit;
   unsigned errors = 0, warnings = 0;
+  /// The errors before, while muted.
+  std::optional<unsigned> mutedAt;
 };
 
 } // namespace skim::text

@@ -1,8 +1,8 @@
 #include "frontends/text/Lexer.h"
 
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -14,33 +14,25 @@ namespace {
 bool isWordStart(char c) { return llvm::isAlpha(c) || c == '_'; }
 bool isWordPart(char c) { return llvm::isAlnum(c) || c == '_'; }
 
+/// In the order of TokenKind.
+constexpr llvm::StringLiteral keywordTable[] = {
+    "and",     "compact", "constexpr",  "dense", "false",     "import", "input",
+    "keep",    "let",     "logit",      "match", "noncausal", "not",    "or",
+    "pattern", "rest",    "sink_logit", "skip",  "true",      "when",   "where"};
+static_assert(std::size(keywordTable) ==
+              static_cast<size_t>(TokenKind::KwWhere) - static_cast<size_t>(TokenKind::KwAnd) + 1);
+
 TokenKind wordKind(llvm::StringRef word) {
-  return llvm::StringSwitch<TokenKind>(word)
-      .Case("and", TokenKind::KwAnd)
-      .Case("compact", TokenKind::KwCompact)
-      .Case("constexpr", TokenKind::KwConstexpr)
-      .Case("dense", TokenKind::KwDense)
-      .Case("false", TokenKind::KwFalse)
-      .Case("import", TokenKind::KwImport)
-      .Case("input", TokenKind::KwInput)
-      .Case("keep", TokenKind::KwKeep)
-      .Case("let", TokenKind::KwLet)
-      .Case("logit", TokenKind::KwLogit)
-      .Case("match", TokenKind::KwMatch)
-      .Case("noncausal", TokenKind::KwNoncausal)
-      .Case("not", TokenKind::KwNot)
-      .Case("or", TokenKind::KwOr)
-      .Case("pattern", TokenKind::KwPattern)
-      .Case("rest", TokenKind::KwRest)
-      .Case("sink_logit", TokenKind::KwSinkLogit)
-      .Case("skip", TokenKind::KwSkip)
-      .Case("true", TokenKind::KwTrue)
-      .Case("when", TokenKind::KwWhen)
-      .Case("where", TokenKind::KwWhere)
-      .Default(TokenKind::Identifier);
+  const auto *found = llvm::lower_bound(keywordTable, word);
+  if (found == std::end(keywordTable) || *found != word)
+    return TokenKind::Identifier;
+  return static_cast<TokenKind>(static_cast<size_t>(TokenKind::KwAnd) +
+                                (found - std::begin(keywordTable)));
 }
 
 } // namespace
+
+llvm::ArrayRef<llvm::StringLiteral> keywords() { return keywordTable; }
 
 std::string Token::describe() const {
   switch (kind) {

@@ -5,6 +5,7 @@
 
 #include "frontends/text/Diagnostics.h"
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
@@ -39,7 +40,7 @@ enum class TokenKind {
   GreaterEqual,
   EqualEqual,
   NotEqual,
-  // Keywords.
+  // Keywords, in the order of keywords().
   KwAnd,
   KwCompact,
   KwConstexpr,
@@ -76,6 +77,9 @@ struct Token {
   /// For "expected X but got Y": `'keep'`, `number '3'`, `the end of the file`.
   std::string describe() const;
 };
+
+/// The keywords of the language, in alphabetical order.
+llvm::ArrayRef<llvm::StringLiteral> keywords();
 
 class Lexer {
 public:

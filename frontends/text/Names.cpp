@@ -37,6 +37,8 @@ constexpr BuiltinFunction table[] = {
 constexpr llvm::StringLiteral values[] = {"q",     "k",      "Q",     "K",    "V",
                                           "q_len", "kv_len", "layer", "head", "kv_head"};
 
+constexpr llvm::StringLiteral joinedHeads[] = {"group", "heads"};
+
 } // namespace
 
 bool BuiltinFunction::takes(llvm::StringRef label) const {
@@ -57,6 +59,8 @@ llvm::ArrayRef<BuiltinFunction> functions() { return table; }
 llvm::ArrayRef<llvm::StringLiteral> builtinValues() { return values; }
 
 bool isBuiltinValue(llvm::StringRef name) { return llvm::is_contained(values, name); }
+
+llvm::ArrayRef<llvm::StringLiteral> headAxes() { return joinedHeads; }
 
 bool isOperandArray(llvm::StringRef name) {
   return name == "v" || name == "cu_seqlens_q" || name == "kv_lens" || name == "block_table";

@@ -27,6 +27,9 @@ llvm::ArrayRef<BuiltinFunction> functions();
 llvm::ArrayRef<llvm::StringLiteral> builtinValues();
 bool isBuiltinValue(llvm::StringRef name);
 
+/// Axes that are no values: they stand after `over:` only.
+llvm::ArrayRef<llvm::StringLiteral> headAxes();
+
 /// Names of arrays that a call always has; an input may not take them.
 bool isOperandArray(llvm::StringRef name);
 

@@ -1,3 +1,4 @@
+#include "frontends/text/Parser.h"
 #include "frontends/text/ParserImpl.h"
 #include "frontends/text/Spelling.h"
 
@@ -33,6 +34,8 @@ llvm::StringRef typeMeant(llvm::StringRef word) {
 }
 
 } // namespace
+
+llvm::ArrayRef<llvm::StringLiteral> typeNames() { return typeWords; }
 
 // file = { import } pattern { pattern }
 File Parser::parseFile() {

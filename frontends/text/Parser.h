@@ -9,10 +9,15 @@
 #include "frontends/text/Ast.h"
 #include "frontends/text/Diagnostics.h"
 
+#include "llvm/ADT/ArrayRef.h"
+
 namespace skim::text {
 
 /// Larger files are refused.
 inline constexpr size_t maxFileBytes = 1 << 20;
+
+/// The element types of parameters and inputs: `index`, `f32`, `bool`, `vec`, `list`.
+llvm::ArrayRef<llvm::StringLiteral> typeNames();
 
 /// Parses a buffer of `diagnostics.sources()`, into which the tree's ranges point.
 File parse(unsigned buffer, Diagnostics &diagnostics);
