@@ -39,6 +39,9 @@ install(TARGETS skim_compiler_archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/codegen/include/skim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Compiler)
 set_target_properties(skim skim-opt skim-lsp-server PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 install(TARGETS skim skim-opt skim-lsp-server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT Tools)
+foreach(folder vim/vimfiles nvim/site)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/editors/vim/ DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} COMPONENT Tools)
+endforeach()
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Skim)
 set(package_files ${PROJECT_BINARY_DIR}/package)
