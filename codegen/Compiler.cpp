@@ -1,5 +1,6 @@
 #include <skim/Compiler.h>
 
+#include "codegen/Cubin.h"
 #include "codegen/Session.h"
 #include "codegen/cache/KernelCache.h"
 #include "runtime/bundle/LoadKernel.h"
@@ -101,6 +102,8 @@ private:
     if (!entry)
       return entry.status();
     warnings = entry->metadata.warnings;
+    if (cache)
+      addCubinOfDriver(*entry);
     const std::string bytes = writeBundle({&*entry, 1});
     Expected<Kernel> kernel = loadBytes(bytes, pattern);
     if (!kernel)
@@ -145,6 +148,8 @@ Expected<std::string> Compiler::bundle(const std::vector<BundleRequest> &request
     Expected<BundleEntry> entry = compileEntry(request.pattern, request.options);
     if (!entry)
       return entry.status();
+    if (Status status = addCubinOfPtxas(*entry); !status)
+      return status;
     for (const BundleEntry &other : entries)
       if (isAlike(*entry, other))
         return Status(StatusCode::InvalidArgument,

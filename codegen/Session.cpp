@@ -16,6 +16,7 @@
 #include "frontends/text/Locations.h"
 #include "passes/MapAnalysis.h"
 #include "passes/Pipelines.h"
+#include "runtime/cuda/Driver.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -157,8 +158,13 @@ Status Session::plan() {
 }
 
 CacheKey Session::startKey(llvm::StringRef kind) const {
-  if (onHopper())
-    return {kind, options, kHopper, nvvm::kTriple, nvvm::kFeatures};
+  if (onHopper()) {
+    CacheKey key(kind, options, kHopper, nvvm::kTriple, nvvm::kFeatures);
+    // The cache keeps machine code that this driver made.
+    const Expected<std::string> driver = cuda::driverVersion();
+    key.add(driver ? *driver : "");
+    return key;
+  }
   return {kind, options, target->name, target->triple, target->processor};
 }
 

@@ -74,8 +74,10 @@ int64_t numberIn(llvm::StringRef text) {
 
 } // namespace
 
-llvm::Expected<std::string> findPtxas() {
+llvm::Expected<std::optional<std::string>> lookForPtxas() {
   if (std::optional<std::string> given = llvm::sys::Process::GetEnv("SKIM_PTXAS")) {
+    if (given->empty())
+      return std::nullopt;
     if (llvm::sys::fs::can_execute(*given))
       return *given;
     return failure("SKIM_PTXAS: expected a program but got '" + *given + "'");
@@ -91,6 +93,15 @@ llvm::Expected<std::string> findPtxas() {
   if (std::optional<std::string> environment = llvm::sys::Process::GetEnv("VIRTUAL_ENV"))
     if (std::optional<std::string> found = inPythonEnvironment(*environment))
       return *found;
+  return std::nullopt;
+}
+
+llvm::Expected<std::string> findPtxas() {
+  llvm::Expected<std::optional<std::string>> found = lookForPtxas();
+  if (!found)
+    return found.takeError();
+  if (*found)
+    return **found;
   return failure(
       "ptxas was not found: expected it on PATH, in CUDA_HOME, in /usr/local/cuda, in the Python "
       "environment of VIRTUAL_ENV (package nvidia-cuda-nvcc), or named by SKIM_PTXAS");

@@ -6,6 +6,7 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,12 @@ struct Assembly {
   std::vector<KernelResources> kernels;
 };
 
-/// The assembler: $SKIM_PTXAS, on $PATH, in $CUDA_HOME or $CUDA_PATH, in /usr/local/cuda, or of the
-/// Python package nvidia-cuda-nvcc in the environment $VIRTUAL_ENV. An error says where it was
-/// looked for.
+/// The assembler: $SKIM_PTXAS (empty: none), on $PATH, in $CUDA_HOME or $CUDA_PATH, in
+/// /usr/local/cuda, or of the Python package nvidia-cuda-nvcc in the environment $VIRTUAL_ENV. An
+/// error says where it was looked for.
 llvm::Expected<std::string> findPtxas();
+/// The same where there may be none; an error where $SKIM_PTXAS names no program.
+llvm::Expected<std::optional<std::string>> lookForPtxas();
 
 /// Assembles `ptx` for `architecture`, for example sm_90a. Code that would run far below what it
 /// was written for is an error with the assembler's words: spills or a stack, `wgmma` made serial,

@@ -8,6 +8,26 @@
 
 namespace skim {
 
+/// From machine code, and where the driver does not take that, from PTX, which it assembles.
+static Expected<Kernel> loadForCuda(const Bundle &bundle, const Bundle::Entry &entry,
+                                    const LaunchPlan &plan) {
+  Status last;
+  for (const SectionKind kind : {SectionKind::Cubin, SectionKind::Ptx}) {
+    const Bundle::Section *image = entry.find(kind);
+    if (!image)
+      continue;
+    std::string bytes(image->bytes, '\0');
+    if (Status status = bundle.read(entry, *image, std::as_writable_bytes(std::span(bytes)));
+        !status)
+      return status;
+    Expected<Kernel> kernel = Kernel::createCuda(plan, bytes);
+    if (kernel)
+      return kernel;
+    last = kernel.status();
+  }
+  return bundle.failure(last.code(), last.message(), &entry);
+}
+
 Expected<Kernel> loadKernel(const Bundle &bundle, const Bundle::Entry &entry) {
   const auto failed = [&](const Status &status) {
     return bundle.failure(status.code(), status.message(), &entry);
@@ -23,15 +43,8 @@ Expected<Kernel> loadKernel(const Bundle &bundle, const Bundle::Entry &entry) {
   Expected<LaunchPlan> plan = bundle.launchPlan(entry);
   if (!plan)
     return plan.status();
-  for (const SectionKind kind : {SectionKind::Cubin, SectionKind::Ptx})
-    if (const Bundle::Section *image = entry.find(kind)) {
-      std::string bytes(image->bytes, '\0');
-      if (Status status = bundle.read(entry, *image, std::as_writable_bytes(std::span(bytes)));
-          !status)
-        return status;
-      Expected<Kernel> kernel = Kernel::createCuda(*std::move(plan), bytes);
-      return kernel ? std::move(kernel) : failed(kernel.status());
-    }
+  if (entry.find(SectionKind::Cubin) || entry.find(SectionKind::Ptx))
+    return loadForCuda(bundle, entry, *plan);
   if (std::ranges::find(machineTargets(), entry.target) == machineTargets().end())
     return bundle.failure(StatusCode::Unsupported, "this machine does not run its code", &entry);
   const Bundle::Section *code = entry.find(SectionKind::CpuImage);

@@ -1,9 +1,9 @@
 #include "runtime/cuda/Device.h"
 
+#include "runtime/cuda/JitLog.h"
 #include "runtime/cuda/SetupImage.h"
 
 #include <array>
-#include <bit>
 #include <map>
 #include <mutex>
 
@@ -19,10 +19,7 @@ enum Attribute : int {
   kPageableMemoryAccess = 88,
   kMaxSharedMemoryPerBlockOptin = 97,
 };
-enum JitOption : int { kErrorLogBuffer = 5, kErrorLogBufferBytes = 6 };
 constexpr int kMaxDynamicSharedBytes = 8;
-
-constexpr size_t kLogBytes = 8192;
 
 } // namespace
 
@@ -30,17 +27,12 @@ Expected<LoadedModule> LoadedModule::load(const DriverApi &api, Context context,
                                           std::string_view image) {
   // The driver reads PTX up to its terminating zero.
   const std::string terminated(image);
-  std::array<char, kLogBytes> log{};
-  int options[] = {kErrorLogBuffer, kErrorLogBufferBytes};
-  void *values[] = {log.data(), std::bit_cast<void *>(log.size())};
+  JitLog log;
   Module module = nullptr;
-  const Result result = api.moduleLoad(&module, terminated.c_str(), 2, options, values);
-  if (Status status = api.check(result, "loading code"); !status) {
-    std::string text(log.data());
-    while (!text.empty() && (text.back() == '\n' || text.back() == ' '))
-      text.pop_back();
-    return Status(status.code(), status.message() + (text.empty() ? "" : ": " + text));
-  }
+  const Result result =
+      api.moduleLoad(&module, terminated.c_str(), log.count(), log.options(), log.values());
+  if (Status status = api.check(result, "loading code"); !status)
+    return log.explain(status);
   return LoadedModule(api, context, module);
 }
 

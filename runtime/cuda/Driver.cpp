@@ -1,6 +1,8 @@
 #include "runtime/cuda/Driver.h"
 
+#include <cstdlib>
 #include <dlfcn.h>
+#include <memory>
 
 namespace skim::cuda {
 
@@ -59,6 +61,25 @@ Expected<const DriverApi *> driver() {
   if (!api)
     return api.status();
   return &*api;
+}
+
+Expected<std::string> driverVersion() {
+  const Expected<const DriverApi *> api = driver();
+  if (!api)
+    return api.status();
+  int version = 0;
+  if (Status status =
+          (*api)->check((*api)->driverGetVersion(&version), "asking for the driver's version");
+      !status)
+    return status;
+  std::string text = std::to_string(version);
+  Dl_info found = {};
+  if (dladdr(driverSymbol("cuInit"), &found) == 0 || !found.dli_fname)
+    return text;
+  const std::unique_ptr<char, decltype(&std::free)> path(realpath(found.dli_fname, nullptr),
+                                                         &std::free);
+  const std::string file = path ? path.get() : found.dli_fname;
+  return text + " " + file.substr(file.rfind('/') + 1);
 }
 
 } // namespace skim::cuda

@@ -13,6 +13,7 @@
 struct CUctx_st;
 struct CUmod_st;
 struct CUfunc_st;
+struct CUlinkState_st;
 struct CUstream_st;
 struct CUevent_st;
 
@@ -22,6 +23,7 @@ using Result = int;
 using Context = CUctx_st *;
 using Module = CUmod_st *;
 using Function = CUfunc_st *;
+using LinkState = CUlinkState_st *;
 using Stream = CUstream_st *;
 using Event = CUevent_st *;
 
@@ -41,6 +43,10 @@ struct DriverApi {
 /// The entry points, loaded and initialised once. A failure says what is missing: the library, an
 /// entry point that is younger than the driver, or a device.
 Expected<const DriverApi *> driver();
+
+/// What tells this driver from others: the newest CUDA that it knows, and the file of its library,
+/// which is named after the release: "12040 libcuda.so.550.54.15".
+Expected<std::string> driverVersion();
 
 /// An entry point by its symbol, null where the driver has none or cannot be loaded.
 void *driverSymbol(const char *symbol);

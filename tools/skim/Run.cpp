@@ -238,8 +238,9 @@ llvm::Error runPattern(const Options &options) {
   llvm::Expected<Prepared> prepared = prepare(options);
   if (!prepared)
     return prepared.takeError();
-  if (options.has(OPT_bundle) && prepared->device != Device::Cpu)
-    return wrongUsage("--bundle: expected --device cpu, as bundles hold compiled kernels");
+  if (options.has(OPT_bundle) && prepared->device == Device::Reference)
+    return wrongUsage(
+        "--bundle: expected the device cpu or cuda, as bundles hold compiled kernels");
   if (options.has(OPT_metrics) && prepared->device != Device::Cpu)
     return wrongUsage("--metrics: expected the device cpu, which alone is counted");
   llvm::Expected<HostBatch> batch =

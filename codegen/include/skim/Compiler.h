@@ -99,7 +99,8 @@ public:
 
   /// The bytes of a bundle with a kernel for each request, which `Kernel::load` reads without a
   /// compiler. Requests must differ in pattern, target, configuration or constants. The same
-  /// requests give the same bytes. `warnings`, where not null, is appended to.
+  /// requests give the same bytes. For `sm_90a` they hold PTX and, where ptxas is found (docs/
+  /// bundles.md says where), machine code. `warnings`, where not null, is appended to.
   Expected<std::string> bundle(const std::vector<BundleRequest> &requests,
                                std::string *warnings = nullptr) const;
 
