@@ -4,10 +4,11 @@
 #include <skim/Compiler.h>
 #include <skim/skim_compiler.h>
 
-#include <cstdlib>
-
 using namespace skim;
 using namespace skim::c;
+
+static_assert(SKIM_STAGE_CUBIN == static_cast<int>(Stage::Cubin) &&
+              SKIM_STAGE_LLVM == static_cast<int>(Stage::Llvm));
 
 struct skim_compiler {
   Compiler compiler;
@@ -45,6 +46,7 @@ Expected<CompileOptions> read(const Versioned<skim_compile_options> &given) {
     options.inputShapes[textOf(shape.name)].assign(shape.extents,
                                                    shape.extents + std::max(0, shape.rank));
   }
+  options.writesKept = given->writes_kept != 0;
   return options;
 }
 
@@ -64,8 +66,23 @@ skim_status_code compile(const skim_compiler *compiler, const Expected<Pattern> 
   const skim_status_code code =
       answer(compiler->compiler.compile(*pattern, *options, &said), kernel);
   if (code == SKIM_OK && warnings)
-    *warnings = ::strdup(said.c_str());
+    *warnings = copyOf(said);
   return code;
+}
+
+Pattern patternOf(const char *text, const char *name) {
+  return Pattern::fromText(textOf(text), name ? name : "pattern.skim");
+}
+
+skim_status_code give(const Expected<std::string> &made, const std::string &said, void **into,
+                      size_t *bytes, char **warnings) {
+  if (!made)
+    return answer(made.status());
+  *into = copyOf(*made);
+  *bytes = made->size();
+  if (warnings)
+    *warnings = copyOf(said);
+  return answer(Status::ok());
 }
 
 } // namespace
@@ -82,6 +99,7 @@ skim_status_code skim_compiler_create(const skim_compiler_options *given,
     options.cacheDirectory = versioned->cache_directory;
   if (versioned->cache_bytes != 0)
     options.cacheBytes = versioned->cache_bytes;
+  options.metrics = metricsOf(versioned->metrics);
   *compiler = new skim_compiler{Compiler(options)};
   return answer(Status::ok());
 }
@@ -91,8 +109,7 @@ void skim_compiler_free(skim_compiler *compiler) { delete compiler; }
 skim_status_code skim_compiler_compile(const skim_compiler *compiler, const char *text,
                                        const char *name, const skim_compile_options *options,
                                        skim_kernel **kernel, char **warnings) {
-  return compile(compiler, Pattern::fromText(textOf(text), name ? name : "pattern.skim"), options,
-                 kernel, warnings);
+  return compile(compiler, patternOf(text, name), options, kernel, warnings);
 }
 
 skim_status_code skim_compiler_compile_file(const skim_compiler *compiler, const char *path,
@@ -101,4 +118,49 @@ skim_status_code skim_compiler_compile_file(const skim_compiler *compiler, const
   return compile(compiler, Pattern::load(textOf(path)), options, kernel, warnings);
 }
 
-void skim_string_free(char *text) { std::free(text); }
+skim_status_code skim_compiler_bundle(const skim_compiler *compiler,
+                                      const skim_bundle_request *requests, size_t count,
+                                      void **bundle, size_t *bytes, char **warnings) {
+  if (!compiler || !bundle || !bytes || (!requests && count > 0))
+    return refuse("expected a compiler, requests and where to write the bundle but got null");
+  std::vector<BundleRequest> wanted;
+  for (size_t i = 0; i < count; ++i) {
+    const Versioned<skim_bundle_request> request(&requests[i]);
+    if (!request.isValid())
+      return request.refusal("requests");
+    const Versioned<skim_compile_options> versioned(request->options);
+    if (!versioned.isValid())
+      return versioned.refusal("requests.options");
+    Expected<Pattern> pattern = request->text ? patternOf(request->text, request->name)
+                                              : Pattern::load(textOf(request->name));
+    if (!pattern)
+      return answer(pattern.status());
+    Expected<CompileOptions> options = read(versioned);
+    if (!options)
+      return answer(options.status());
+    wanted.push_back({*std::move(pattern), *std::move(options)});
+  }
+  std::string said;
+  const Expected<std::string> written = compiler->compiler.bundle(wanted, &said);
+  return give(written, said, bundle, bytes, warnings);
+}
+
+skim_status_code skim_compiler_emit(const skim_compiler *compiler, const char *text,
+                                    const char *name, const skim_compile_options *given,
+                                    skim_stage stage, void **code, size_t *bytes, char **warnings) {
+  if (!compiler || !code || !bytes)
+    return refuse("expected a compiler and where to write the code but got null");
+  if (stage < SKIM_STAGE_SKIM || stage > SKIM_STAGE_CUBIN)
+    return refuse("stage: expected one of skim_stage but got " +
+                  std::to_string(static_cast<int>(stage)));
+  const Versioned<skim_compile_options> versioned(given);
+  if (!versioned.isValid())
+    return versioned.refusal("options");
+  Expected<CompileOptions> options = read(versioned);
+  if (!options)
+    return answer(options.status());
+  std::string said;
+  const Expected<std::string> emitted =
+      compiler->compiler.emit(patternOf(text, name), *options, static_cast<Stage>(stage), &said);
+  return give(emitted, said, code, bytes, warnings);
+}

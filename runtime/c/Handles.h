@@ -4,7 +4,8 @@
 
 #include <skim/Kernel.h>
 #include <skim/Status.h>
-#include <skim/skim.h>
+#include <skim/ThreadPool.h>
+#include <skim/skim_serving.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -21,6 +22,15 @@ struct skim_plan {
   skim::Plan plan;
 };
 
+struct skim_thread_pool {
+  skim::ThreadPool pool;
+};
+
+namespace skim {
+class Metrics;
+class RunMetrics;
+} // namespace skim
+
 namespace skim::c {
 
 /// Keeps the message for `skim_last_message`.
@@ -36,6 +46,13 @@ skim_dtype dtypeOf(DType dtype);
 /// Whether a number that came from C is one of the enumeration.
 bool isDtype(skim_dtype dtype);
 
+/// The metrics behind a handle; null for null.
+Metrics *metricsOf(skim_metrics *metrics);
+RunMetrics *metricsOf(skim_run_metrics *runs);
+
+/// Memory that skim_string_free and skim_bytes_free give back; a zero follows the text.
+char *copyOf(const std::string &text);
+
 /// A structure of the caller, whose header may be older: what it does not know is zero. Null stands
 /// for all zeros.
 template <typename Structure> class Versioned {
@@ -50,11 +67,18 @@ public:
   /// One that is larger comes from a newer header than this library's.
   bool isValid() const { return size_ >= sizeof(size_t) && size_ <= sizeof(Structure); }
   const Structure *operator->() const { return &value_; }
+  const Structure &value() const { return value_; }
+  Structure &value() { return value_; }
 
-  skim_status_code refusal(const char *name) const {
-    return refuse(std::string(name) + ".struct_size: expected the size of the structure, at most " +
-                  std::to_string(sizeof(Structure)) + ", but got " + std::to_string(size_));
+  /// What the caller's structure has of the value.
+  void writeTo(Structure *given) const { std::memcpy(static_cast<void *>(given), &value_, size_); }
+
+  Status failure(const char *name) const {
+    return {StatusCode::InvalidArgument,
+            std::string(name) + ".struct_size: expected the size of the structure, at most " +
+                std::to_string(sizeof(Structure)) + ", but got " + std::to_string(size_)};
   }
+  skim_status_code refusal(const char *name) const { return answer(failure(name)); }
 
 private:
   Structure value_ = {};

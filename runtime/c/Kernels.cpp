@@ -4,6 +4,8 @@
 
 #include <skim/Batch.h>
 
+#include <cstdlib>
+
 using namespace skim;
 using namespace skim::c;
 
@@ -16,8 +18,9 @@ namespace {
 thread_local std::string lastMessage;
 
 constexpr std::pair<skim_dtype, DType> kDTypes[] = {
-    {SKIM_F32, DType::F32}, {SKIM_F16, DType::F16}, {SKIM_BF16, DType::BF16},
-    {SKIM_U8, DType::U8},   {SKIM_I32, DType::I32}, {SKIM_I64, DType::I64}};
+    {SKIM_F32, DType::F32},      {SKIM_F16, DType::F16}, {SKIM_BF16, DType::BF16},
+    {SKIM_U8, DType::U8},        {SKIM_I32, DType::I32}, {SKIM_I64, DType::I64},
+    {SKIM_F8E4M3, DType::F8E4M3}};
 
 /// 0 asks for nothing.
 std::optional<int64_t> countOf(int64_t count) {
@@ -86,6 +89,17 @@ skim_dtype skim::c::dtypeOf(DType dtype) {
 
 uint32_t skim_api_version(void) { return SKIM_API_VERSION; }
 
+char *skim::c::copyOf(const std::string &text) {
+  char *copy = static_cast<char *>(std::malloc(text.size() + 1));
+  if (copy)
+    std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+void skim_string_free(char *text) { std::free(text); }
+
+void skim_bytes_free(void *bytes) { std::free(bytes); }
+
 const char *skim_last_message(void) { return lastMessage.c_str(); }
 
 skim_status_code skim_kernel_load(const char *path, const skim_load_options *options,
@@ -101,7 +115,21 @@ skim_status_code skim_kernel_load_memory(const void *bundle, size_t bytes,
   });
 }
 
+skim_status_code skim_kernel_create_cuda(const char *launch_plan, const void *image, size_t bytes,
+                                         int32_t device, skim_kernel **kernel) {
+  if (!launch_plan || (!image && bytes > 0) || !kernel)
+    return refuse("expected a launch plan, code and where to write the kernel but got null");
+  Expected<LaunchPlan> plan = launchPlanFromJson(launch_plan);
+  if (!plan)
+    return answer(plan.status());
+  return answer(
+      Kernel::createCuda(*std::move(plan), {static_cast<const char *>(image), bytes}, device),
+      kernel);
+}
+
 void skim_kernel_free(skim_kernel *kernel) { delete kernel; }
+
+int32_t skim_kernel_is_on_cuda(const skim_kernel *kernel) { return kernel->kernel.isOnCuda(); }
 
 skim_signature skim_kernel_signature(const skim_kernel *kernel) {
   const Signature &signature = kernel->kernel.launchPlan().signature;

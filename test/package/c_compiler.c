@@ -21,12 +21,16 @@ int main(int argc, char **argv) {
   skim_compiler *compiler = NULL;
   skim_kernel *kernel = NULL;
   skim_signature signature;
+  skim_metrics *metrics = NULL;
+  skim_metrics_totals totals;
   char *warnings = NULL;
 
   CHECK(argc == 2);
   memset(&compiler_options, 0, sizeof(compiler_options));
   compiler_options.struct_size = sizeof(compiler_options);
   compiler_options.cache_directory = "";
+  CHECK(skim_metrics_create(&metrics) == SKIM_OK);
+  compiler_options.metrics = metrics;
   CHECK(skim_compiler_create(&compiler_options, &compiler) == SKIM_OK);
   CHECK(skim_compiler_compile(compiler, "pattern p { keep k < }", "broken.skim", NULL, &kernel,
                               NULL) == SKIM_INVALID_PATTERN);
@@ -58,6 +62,13 @@ int main(int argc, char **argv) {
   CHECK(strcmp(skim_kernel_pattern(kernel), "p") == 0);
   skim_kernel_free(kernel);
   skim_compiler_free(compiler);
+
+  /* Two patterns compiled, without a cache to look into. */
+  memset(&totals, 0, sizeof(totals));
+  totals.struct_size = sizeof(totals);
+  CHECK(skim_metrics_get_totals(metrics, &totals) == SKIM_OK);
+  CHECK(totals.compile_seconds.sum > 0 && totals.cache_hits == 0 && totals.cache_misses == 0);
+  skim_metrics_free(metrics);
   printf("fine\n");
   return 0;
 }

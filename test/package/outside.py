@@ -29,13 +29,36 @@ def build_by_cmake(name):
 
 def build_by_pkg_config(name, package):
     """A C99 program, built by the C compiler and pkg-config alone."""
-    libraries = subprocess.run(["find", prefix, "-name", "pkgconfig"], capture_output=True, text=True, check=True)
-    environment = dict(os.environ, PKG_CONFIG_PATH=libraries.stdout.strip())
-    flags = run("pkg-config", "--cflags", "--libs", package, env=environment)
     program = os.path.join(folder, name)
     source = os.path.join(sources, "test", "package", f"{name}.c")
-    run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, "-o", program, *flags.split())
+    run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, "-o", program,
+        *flags_of(package).split())
     return program
+
+
+def flags_of(package):
+    libraries = subprocess.run(["find", prefix, "-name", "pkgconfig"], capture_output=True, text=True, check=True)
+    environment = dict(os.environ, PKG_CONFIG_PATH=libraries.stdout.strip())
+    return run("pkg-config", "--cflags", "--libs", package, env=environment)
+
+
+def check_headers(package):
+    """Each header for C stands alone, in C99 and in C++."""
+    folder_of_headers = os.path.join(prefix, "include", "skim")
+    names = [name for name in sorted(os.listdir(folder_of_headers)) if 'extern "C"' in read(folder_of_headers, name)]
+    assert names == ["abi.h", "skim.h", "skim_compiler.h", "skim_serving.h"], names
+    for name in names:
+        path = os.path.join(folder, "header.c")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"#include <skim/{name}>\nint nothing;\n")
+        for compiler in (["cc", "-std=c99", "-Wstrict-prototypes"], ["c++", "-x", "c++", "-std=c++11"]):
+            run(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", path,
+                *flags_of(package).split())
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
 
 
 def check_runtime_alone(program):
@@ -77,5 +100,8 @@ elif project == "c_runtime":
     program = build_by_pkg_config("c_runtime", "skim-runtime")
     check_runtime_alone(program)
     print(run(program, bundle()))
-else:
+elif project == "c_compiler":
     print(run(build_by_pkg_config("c_compiler", "skim-compiler"), pattern))
+else:
+    check_headers("skim-compiler")
+    print(run(build_by_pkg_config("c_serving", "skim-compiler")))

@@ -3,7 +3,7 @@
 #ifndef SKIM_SKIM_COMPILER_H
 #define SKIM_SKIM_COMPILER_H
 
-#include <skim/skim.h>
+#include <skim/skim_serving.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,6 +16,8 @@ typedef struct skim_compiler_options {
   /* The folder in which compiled kernels are kept; NULL: as Compiler.h says; "": nowhere. */
   const char *cache_directory;
   int64_t cache_bytes; /* how large the folder may become; 0: as Compiler.h says */
+  /* Optional: counts compilations and what the cache does. Must outlive the compiler. */
+  skim_metrics *metrics;
 } skim_compiler_options;
 
 /* `options` may be NULL. Touches no file. */
@@ -47,6 +49,7 @@ typedef struct skim_compile_options {
   size_t constant_count;
   const skim_input_shape *input_shapes;
   size_t input_shape_count;
+  int32_t writes_kept; /* not 0: runs can write the relation they kept */
 } skim_compile_options;
 
 /* Compiles the text of a pattern, which diagnostics cite as `name` (NULL: "pattern.skim") and
@@ -62,7 +65,38 @@ skim_status_code skim_compiler_compile_file(const skim_compiler *compiler, const
                                             const skim_compile_options *options,
                                             skim_kernel **kernel, char **warnings);
 
-void skim_string_free(char *text);
+/* One kernel of a bundle. */
+typedef struct skim_bundle_request {
+  size_t struct_size;
+  const char *text;                    /* of a pattern; NULL: of the file `name` */
+  const char *name;                    /* as in skim_compiler_compile, or a file's path */
+  const skim_compile_options *options; /* NULL: the defaults */
+} skim_bundle_request;
+
+/* A bundle with a kernel for each request, which skim_kernel_load reads without a compiler: bytes
+ * to be freed by skim_bytes_free. Requests must differ in pattern, target, configuration or
+ * constants. `warnings` as for skim_compiler_compile. */
+skim_status_code skim_compiler_bundle(const skim_compiler *compiler,
+                                      const skim_bundle_request *requests, size_t count,
+                                      void **bundle, size_t *bytes, char **warnings);
+
+/* Intermediate forms: see Stage in Compiler.h. */
+typedef enum skim_stage {
+  SKIM_STAGE_SKIM = 0,
+  SKIM_STAGE_TILE = 1,
+  SKIM_STAGE_PLAN = 2, /* the launch plan as JSON */
+  SKIM_STAGE_LLVM = 3,
+  SKIM_STAGE_ASSEMBLY = 4, /* of CPUs, as the next */
+  SKIM_STAGE_OBJECT = 5,
+  SKIM_STAGE_PTX = 6, /* of sm_90a, as the next */
+  SKIM_STAGE_CUBIN = 7
+} skim_stage;
+
+/* The pattern at `stage`: `bytes` bytes and a zero, to be freed by skim_bytes_free. `text`, `name`,
+ * `options` and `warnings` as for skim_compiler_compile. */
+skim_status_code skim_compiler_emit(const skim_compiler *compiler, const char *text,
+                                    const char *name, const skim_compile_options *options,
+                                    skim_stage stage, void **code, size_t *bytes, char **warnings);
 
 #ifdef __cplusplus
 }
