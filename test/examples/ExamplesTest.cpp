@@ -179,7 +179,7 @@ TEST_P(ExamplesTest, KeepsOnTheCpuWhatThePaperSelects) {
     Cases cases(example, allBatches()[i], i);
     Expected<Kernel> kernel = numerics::compileCase(cases.batch);
     ASSERT_TRUE(kernel) << kernel.status().message();
-    numerics::CpuResult result = numerics::runOnCpu(*kernel, cases.batch, {});
+    numerics::RunResult result = numerics::runOnCpu(*kernel, cases.batch, {});
     ASSERT_TRUE(result.status) << result.status.message();
     expectKept(example, cases, result.kept, result.maxKvLen, kCpu, counts);
   }

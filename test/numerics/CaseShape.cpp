@@ -58,14 +58,22 @@ static int64_t drawLength(Random &random, int64_t longest) {
 }
 
 void drawShape(Case &result, Random &random) {
-  result.operand = random.pick({OperandType::f32, OperandType::bf16, OperandType::f16});
-  result.pageSize = random.pick<int64_t>({0, 0, 1, 2, 7, 16, 32, 48, 64, 128});
+  bool onGpu = result.profile == Profile::hopper;
+  result.operand = onGpu ? random.pick({OperandType::bf16, OperandType::bf16, OperandType::f16})
+                         : random.pick({OperandType::f32, OperandType::bf16, OperandType::f16});
+  result.pageSize = onGpu ? random.pick<int64_t>({0, 0, 0, 1, 8, 16, 32, 64, 128, 256})
+                          : random.pick<int64_t>({0, 0, 1, 2, 7, 16, 32, 48, 64, 128});
   Problem &problem = result.problem;
   int64_t ratio = random.pick<int64_t>({1, 1, 2, 3, 4, 5, 6, 7, 7, 8});
   int64_t kvHeads = random.between(1, ratio > 4 ? 2 : 3);
-  int64_t dim = random.pick<int64_t>({32, 32, 48, 64, 64, 80, 96, 112, 128, 128, 160, 192, 256});
-  int64_t valueDim =
-      random.chance(0.25) ? random.pick<int64_t>({32, 48, 64, 80, 96, 128, 256}) : dim;
+  int64_t dim =
+      onGpu ? random.pick<int64_t>({64, 64, 64, 96, 128, 128, 128, 192, 256})
+            : random.pick<int64_t>({32, 32, 48, 64, 64, 80, 96, 112, 128, 128, 160, 192, 256});
+  int64_t valueDim = dim;
+  if (onGpu && dim == 192)
+    valueDim = random.pick<int64_t>({128, 192});
+  else if (!onGpu && random.chance(0.25))
+    valueDim = random.pick<int64_t>({32, 48, 64, 80, 96, 128, 256});
   int64_t longest = random.pick<int64_t>({40, 150, 300, 700});
   int64_t requests = random.pick<int64_t>({1, 1, 2, 3, 4});
 

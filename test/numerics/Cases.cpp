@@ -122,6 +122,27 @@ Case batchOf(const std::vector<Case> &requests) {
   return batch;
 }
 
+Case requestOf(const Case &batch, size_t request) {
+  Case c = batch;
+  const reference::Problem &problem = batch.problem;
+  int64_t firstRow = problem.cuSeqlensQ[request], endRow = problem.cuSeqlensQ[request + 1];
+  int64_t firstKey =
+      std::accumulate(problem.kvLens.begin(), problem.kvLens.begin() + request, int64_t(0));
+  int64_t keys = problem.kvLens[request];
+  c.problem.cuSeqlensQ = {0, endRow - firstRow};
+  c.problem.kvLens = {keys};
+  c.problem.q = rowsOf(problem.q, firstRow, endRow);
+  c.problem.k = rowsOf(problem.k, firstKey, firstKey + keys);
+  c.problem.v = rowsOf(problem.v, firstKey, firstKey + keys);
+  for (auto &[name, value] : c.problem.inputs) {
+    int64_t size = elements(value.shape) / value.shape.front();
+    auto first = value.data.begin() + static_cast<int64_t>(request) * size;
+    value.data = std::vector<double>(first, first + size);
+    value.shape.front() = 1;
+  }
+  return c;
+}
+
 Case chunkOf(const Case &whole, int64_t begin, int64_t end, int64_t queryBlock) {
   Case chunk = whole;
   chunk.problem.cuSeqlensQ = {0, end - begin};

@@ -34,6 +34,9 @@ void addInput(Case &c, const std::string &name, const std::string &element,
 /// axis and the largest extents; what a request does not have is 0.
 Case batchOf(const std::vector<Case> &requests);
 
+/// One request of a batch whose inputs all have a request axis.
+Case requestOf(const Case &batch, size_t request);
+
 /// The rows [begin, end) of a case of one request whose rows are all of its keys: a chunk of a
 /// prefill, with the keys up to `end`. Inputs are cut along their query axis of `queryBlock`
 /// positions, which is the second to last of three.

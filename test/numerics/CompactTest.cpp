@@ -18,7 +18,7 @@ using testing::IsEmpty;
 namespace {
 
 /// Compiles and runs, and compares with the reference.
-CpuResult gather(const Case &c, HeadAxis axis) {
+RunResult gather(const Case &c, HeadAxis axis) {
   Expected<Kernel> kernel = compileCase(c);
   if (!kernel) {
     ADD_FAILURE() << kernel.status().message();
@@ -27,12 +27,12 @@ CpuResult gather(const Case &c, HeadAxis axis) {
   EXPECT_EQ(kernel->launchPlan().signature.compactHeads, axis);
   ReferenceRun expected = runOnReference(c);
   EXPECT_TRUE(expected.ok) << expected.message;
-  CpuResult result = runOnCpu(*kernel, c, {});
+  RunResult result = runOnCpu(*kernel, c, {});
   EXPECT_EQ(compareRuns(c, expected.result, result), "");
   return result;
 }
 
-std::vector<int32_t> rowOf(const CpuResult &result, int64_t row) {
+std::vector<int32_t> rowOf(const RunResult &result, int64_t row) {
   const GatheredTokens &tokens = result.gathered;
   auto first = tokens.positions.begin() + row * tokens.capacity;
   return {first, first + tokens.counts[row]};
@@ -50,7 +50,7 @@ TEST(Compact, ClosedFormsAreCutToEachRequest) {
       makeCase("pattern p(sink: index) { keep q - k < 9  compact k < sink or k >= kv_len - 2 }",
                {{4, 9}, {3, 3}, {0, 6}, {2, 0}, {5, 2}, {1, 1}}, {.heads = 2, .dim = 16});
   c.problem.parameters["sink"] = {2};
-  CpuResult result = gather(c, HeadAxis::None);
+  RunResult result = gather(c, HeadAxis::None);
   EXPECT_THAT(rowOf(result, 0), ElementsAre(0, 1, 7, 8));
   EXPECT_THAT(rowOf(result, 1), ElementsAre(0, 1, 2));
   EXPECT_THAT(rowOf(result, 2), IsEmpty()); // It has no row.
@@ -70,7 +70,7 @@ TEST(Compact, HeadsAreThoseOfTheSet) {
   Case shared = makeCase("pattern p { input x: bool[kv_head, k / 4]  keep true  compact x }",
                          {{3, 11}, {6, 6}}, {.heads = 4, .kvHeads = 2, .dim = 16});
   addInput(shared, "x", "bool", {2, 2, 3}, [](int64_t i) { return i % 3 != 1; });
-  CpuResult result = gather(shared, HeadAxis::KvHead);
+  RunResult result = gather(shared, HeadAxis::KvHead);
   EXPECT_THAT(rowOf(result, 0), ElementsAre(0, 1, 2, 3, 8, 9, 10));
   EXPECT_THAT(rowOf(result, 3), ElementsAre(0, 1, 2, 3));
 }
@@ -84,7 +84,7 @@ TEST(Compact, ListsSelectionsAndMatches) {
   addInput(c, "chosen", "list", {2, 3},
            [](int64_t i) { return std::vector{5, 2, 5, 6, -1, 0}[i]; });
   addInput(c, "x", "f32", {2, 8}, [](int64_t i) { return double(i * 37 % 11); });
-  CpuResult result = gather(c, HeadAxis::QueryHead);
+  RunResult result = gather(c, HeadAxis::QueryHead);
   EXPECT_THAT(rowOf(result, 0), ElementsAre(2, 5));
   EXPECT_THAT(rowOf(result, 3), ElementsAre(0, 6));
   EXPECT_EQ(result.gathered.counts[1], 2);
@@ -97,7 +97,7 @@ TEST(Compact, TokensThatTheLastRowsAttend) {
       makeCase("pattern p { let mass = sum(softmax(dot(last(Q, 8), K), over: k), over: (q, heads))"
                "  keep true  compact top_p(mass, 0.5) or k >= kv_len - 8 }",
                {{120, 120}, {20, 90}, {0, 30}}, {.heads = 4, .kvHeads = 2, .dim = 32});
-  CpuResult result = gather(c, HeadAxis::None);
+  RunResult result = gather(c, HeadAxis::None);
   EXPECT_GT(result.gathered.counts[0], 8);
   EXPECT_LT(result.gathered.counts[0], 120);
   EXPECT_EQ(result.gathered.counts[2], 0);
@@ -109,7 +109,7 @@ TEST(Compact, Rule17_WhereTheRequestIsDenseAllTokensAreGathered) {
                     "  dense when kv_len <= short }",
                     {{4, 9}, {3, 30}}, {.heads = 2, .dim = 16});
   c.problem.parameters["short"] = {9, 40};
-  CpuResult result = gather(c, HeadAxis::QueryHead);
+  RunResult result = gather(c, HeadAxis::QueryHead);
   EXPECT_THAT(rowOf(result, 0), ElementsAreArray(upTo(9)));
   EXPECT_THAT(rowOf(result, 1), ElementsAreArray(upTo(9)));
   EXPECT_THAT(rowOf(result, 2), ElementsAre(0, 1, 2));
@@ -160,7 +160,7 @@ TEST(Compact, ResultsAreOptional) {
 // What a run gathers is what `gatherTokens` takes.
 TEST(Compact, PacksHiddenStates) {
   Case c = makeCase("pattern p { keep true  compact k % 3 == 0 }", {{5, 7}, {4, 4}}, {.dim = 16});
-  CpuResult result = gather(c, HeadAxis::None);
+  RunResult result = gather(c, HeadAxis::None);
   std::vector<float> hidden(9 * 2), packed(9 * 2, -1);
   for (size_t i = 0; i < hidden.size(); ++i)
     hidden[i] = static_cast<float>(i);

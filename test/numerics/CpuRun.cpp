@@ -99,6 +99,16 @@ CompileOptions optionsFor(const Case &c) {
   return options;
 }
 
+std::string refusalOf(const Status &status) {
+  if (status.code() != StatusCode::Unsupported)
+    return {};
+  llvm::StringRef message = status.message();
+  for (llvm::StringRef start : {"sm_90a: ", "expected pages of "})
+    if (size_t at = message.find(start); at != llvm::StringRef::npos)
+      return message.substr(at).split('\n').first.split(" but got ").first.str();
+  return {};
+}
+
 Expected<Kernel> compileCase(const Case &c) {
   return Compiler().compile(Pattern::fromText(c.program, "case.skim"), optionsFor(c));
 }
@@ -159,7 +169,7 @@ PreparedRun::PreparedRun(const Kernel &kernel, const Case &c, const Layout &layo
 }
 
 void run(const Kernel &kernel, PreparedRun &prepared) {
-  CpuResult &result = prepared.result;
+  RunResult &result = prepared.result;
   Expected<BatchShape> shape =
       BatchShape::of(prepared.operands.cuSeqlensQ, prepared.operands.kvLens);
   Expected<Plan> plan = shape ? kernel.plan(*shape) : Expected<Plan>(shape.status());
@@ -180,12 +190,16 @@ void run(const Kernel &kernel, PreparedRun &prepared) {
   result.status = kernel.run(
       *plan, prepared.operands, prepared.parameters,
       workspace.span().first(plan->workspaceBytes() - prepared.missingWorkspace), options);
-  if (prepared.narrowOut)
-    for (size_t i = 0; i != result.out.size(); ++i)
-      result.out[i] = prepared.narrowOut->get(i);
+  prepared.widenOut();
 }
 
-CpuResult runOnCpu(const Kernel &kernel, const Case &c, const Layout &layout) {
+void PreparedRun::widenOut() {
+  if (narrowOut)
+    for (size_t i = 0; i != result.out.size(); ++i)
+      result.out[i] = narrowOut->get(i);
+}
+
+RunResult runOnCpu(const Kernel &kernel, const Case &c, const Layout &layout) {
   PreparedRun prepared(kernel, c, layout);
   run(kernel, prepared);
   return std::move(prepared.result);
@@ -238,8 +252,10 @@ static double roundingOf(DType type) {
 }
 
 /// The pairs; counts those that differ and are open.
-static std::string compareKept(const reference::Result &expected, const CpuResult &actual,
+static std::string compareKept(const reference::Result &expected, const RunResult &actual,
                                int64_t &forgiven) {
+  if (actual.kept.empty())
+    return {};
   for (int64_t h = 0; h != expected.heads; ++h)
     for (int64_t t = 0; t != expected.tokens; ++t)
       for (int64_t k = 0; k != expected.maxKvLen; ++k) {
@@ -252,8 +268,9 @@ static std::string compareKept(const reference::Result &expected, const CpuResul
         if (kept == expected.isKept(h, t, k))
           continue;
         if (!expected.isOpen(h, t, k))
-          return llvm::formatv("head {0}, token {1}, key {2}: {3} by the reference, {4} by the cpu",
-                               h, t, k, kept ? "dropped" : "kept", kept ? "kept" : "dropped")
+          return llvm::formatv(
+                     "head {0}, token {1}, key {2}: {3} by the reference, {4} by the kernel", h, t,
+                     k, kept ? "dropped" : "kept", kept ? "kept" : "dropped")
               .str();
         ++forgiven;
       }
@@ -262,12 +279,13 @@ static std::string compareKept(const reference::Result &expected, const CpuResul
 
 /// Outputs and log-sum-exp, where both kept the same pairs.
 static std::string compareOutputs(const Case &c, const reference::Result &expected,
-                                  const CpuResult &actual) {
+                                  const RunResult &actual) {
   for (int64_t h = 0; h != expected.heads; ++h) {
     double bound = c.operand == OperandType::f32
                        ? 3e-6 * std::max(1.0, largestLogit(c, expected, h) / 4)
                        : 2e-3;
-    double outBound = bound + roundingOf(actual.outDtype);
+    Bounds bounds = actual.bounds.value_or(Bounds{bound, bound});
+    double outBound = bounds.out + roundingOf(actual.outDtype);
     double largest = 0, largestLse = 1;
     for (int64_t t = 0; t != expected.tokens; ++t) {
       for (int64_t i = 0; i != expected.valueDim; ++i)
@@ -278,9 +296,11 @@ static std::string compareOutputs(const Case &c, const reference::Result &expect
     }
     for (int64_t t = 0; t != expected.tokens; ++t) {
       double lse = expected.lse[h * expected.tokens + t];
-      float cpuLse = actual.lse[h * expected.tokens + t];
-      if (std::isinf(lse) ? double(cpuLse) != lse : !(std::abs(cpuLse - lse) <= bound * largestLse))
-        return llvm::formatv("head {0}, token {1}: lse {2}, expected {3}", h, t, cpuLse, lse).str();
+      float actualLse = actual.lse[h * expected.tokens + t];
+      if (std::isinf(lse) ? double(actualLse) != lse
+                          : !(std::abs(actualLse - lse) <= bounds.lse * largestLse))
+        return llvm::formatv("head {0}, token {1}: lse {2}, expected {3}", h, t, actualLse, lse)
+            .str();
       for (int64_t i = 0; i != expected.valueDim; ++i) {
         int64_t at = (t * expected.heads + h) * expected.valueDim + i;
         if (!(std::abs(actual.out[at] - expected.out[at]) <= outBound * largest))
@@ -295,7 +315,7 @@ static std::string compareOutputs(const Case &c, const reference::Result &expect
   return {};
 }
 
-std::string compare(const Case &c, const reference::Result &expected, const CpuResult &actual,
+std::string compare(const Case &c, const reference::Result &expected, const RunResult &actual,
                     Agreement *agreement) {
   int64_t forgiven = 0;
   std::string difference = compareKept(expected, actual, forgiven);
@@ -313,10 +333,10 @@ std::string compare(const Case &c, const reference::Result &expected, const CpuR
     return difference.empty() ? compareOutputs(c, expected, actual) : difference;
   ReferenceRun own = runOnReference(c, actual.kept);
   return own.ok ? compareOutputs(c, own.result, actual)
-                : "the reference refuses the pairs that the cpu kept: " + own.message;
+                : "the reference refuses the pairs that the kernel kept: " + own.message;
 }
 
-std::string compareRuns(const Case &c, const reference::Result &expected, const CpuResult &actual,
+std::string compareRuns(const Case &c, const reference::Result &expected, const RunResult &actual,
                         Agreement *agreement) {
   bool outOfRange = expected.indexOutOfRange || expected.unlistedLabel;
   if (actual.status.code() != (outOfRange ? StatusCode::DataOutOfRange : StatusCode::Ok))
@@ -336,7 +356,7 @@ std::string checkCase(const Case &c, const Layout &layout) {
   Expected<Kernel> kernel = compileCase(c);
   if (!kernel)
     return "does not compile: " + kernel.status().message();
-  CpuResult actual = runOnCpu(*kernel, c, layout);
+  RunResult actual = runOnCpu(*kernel, c, layout);
   return compareRuns(c, expected.result, actual);
 }
 

@@ -12,24 +12,36 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace skim::numerics {
 
-struct CpuResult {
+/// How far outputs and log-sum-exp may be off, relative to the largest of a head.
+struct Bounds {
+  double out, lse;
+};
+
+/// What a run on some device came to.
+struct RunResult {
   Status status; ///< Of the run; DataOutOfRange leaves results behind.
   int64_t heads = 0, tokens = 0, valueDim = 0, maxKvLen = 0;
   DType outDtype = DType::F32; ///< What the kernel wrote `out` as.
   std::vector<float> out;      ///< `[tokens, heads, valueDim]`
   std::vector<float> lse;      ///< `[heads, tokens]`
-  std::vector<uint8_t> kept;   ///< `[heads, tokens, maxKvLen]`
+  std::vector<uint8_t> kept;   ///< `[heads, tokens, maxKvLen]`; empty where it was not asked for.
   GatheredTokens gathered;
   skim_statistics statistics = {};
+  std::optional<Bounds> bounds; ///< Those of the device; unset: those of f32 arithmetic.
 };
 
 /// The options that compile a case: its head counts, dimensions, types and constants.
 CompileOptions optionsFor(const Case &c);
+
+/// In a few words why a GPU target does not take a program or its operands; empty where the status
+/// says something else.
+std::string refusalOf(const Status &status);
 
 /// Compiles the case's pattern. A failure carries the diagnostics.
 Expected<Kernel> compileCase(const Case &c);
@@ -40,11 +52,14 @@ struct PreparedRun {
   PreparedRun(const PreparedRun &) = delete;
   PreparedRun &operator=(const PreparedRun &) = delete;
 
+  /// Reads `result.out` from where the kernel wrote f16 or bf16.
+  void widenOut();
+
   Operands operands; ///< May be changed before the run.
   Parameters parameters;
   int64_t threads;
   int64_t missingWorkspace = 0; ///< Bytes by which the workspace is too small.
-  CpuResult result;
+  RunResult result;
 
 private:
   friend void run(const Kernel &kernel, PreparedRun &prepared);
@@ -62,7 +77,7 @@ private:
 void run(const Kernel &kernel, PreparedRun &prepared);
 
 /// Prepares and runs.
-CpuResult runOnCpu(const Kernel &kernel, const Case &c, const Layout &layout);
+RunResult runOnCpu(const Kernel &kernel, const Case &c, const Layout &layout);
 
 struct ReferenceRun {
   bool ok = false;
@@ -85,14 +100,14 @@ struct Agreement {
 /// What the reference leaves open.
 Agreement openPairs(const reference::Result &expected);
 
-/// Empty when the two agree: pairs and gathered positions that are not open exactly; outputs and
-/// log-sum-exp over the pairs that the CPU kept, within the bound of the operand type, outputs
-/// within that of theirs too. Otherwise what differs first. `agreement` is added to.
-std::string compare(const Case &c, const reference::Result &expected, const CpuResult &actual,
+/// Empty when the two agree: pairs, where they are known, and gathered positions that are not open
+/// exactly; outputs and log-sum-exp over the pairs that were kept, within the bound of the operand
+/// type, outputs within that of theirs too. Otherwise what differs first. `agreement` is added to.
+std::string compare(const Case &c, const reference::Result &expected, const RunResult &actual,
                     Agreement *agreement = nullptr);
 
 /// The same after the two statuses agreed.
-std::string compareRuns(const Case &c, const reference::Result &expected, const CpuResult &actual,
+std::string compareRuns(const Case &c, const reference::Result &expected, const RunResult &actual,
                         Agreement *agreement = nullptr);
 
 bool sameBits(llvm::ArrayRef<float> a, llvm::ArrayRef<float> b);

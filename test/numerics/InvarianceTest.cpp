@@ -36,12 +36,12 @@ TEST(Invariance, BatchNeighboursChangeNoBit) {
     Case alone = requestCase(program, 200, 333);
     Expected<Kernel> kernel = compileCase(alone);
     ASSERT_TRUE(kernel) << kernel.status().message();
-    CpuResult expected = runOnCpu(*kernel, alone, {});
+    RunResult expected = runOnCpu(*kernel, alone, {});
     ASSERT_TRUE(expected.status) << expected.status.message();
 
     Case batch = batchOf({requestCase(program, 65, 500), alone, requestCase(program, 1, 1),
                           requestCase(program, 0, 40)});
-    CpuResult actual = runOnCpu(*kernel, batch, {.seed = 1});
+    RunResult actual = runOnCpu(*kernel, batch, {.seed = 1});
     ASSERT_TRUE(actual.status) << actual.status.message();
     int64_t row = actual.heads * actual.valueDim;
     EXPECT_TRUE(
@@ -80,12 +80,12 @@ TEST(Invariance, ChunksChangeNoBit) {
     Case whole = requestCase(program, kLength, kLength);
     Expected<Kernel> kernel = compileCase(whole);
     ASSERT_TRUE(kernel) << kernel.status().message();
-    CpuResult expected = runOnCpu(*kernel, whole, {});
+    RunResult expected = runOnCpu(*kernel, whole, {});
     ASSERT_TRUE(expected.status) << expected.status.message();
     int64_t row = expected.heads * expected.valueDim;
     for (size_t i = 1; i != cuts.size(); ++i) {
       Case chunk = chunkOf(whole, cuts[i - 1], cuts[i], /*queryBlock=*/kBlock);
-      CpuResult actual = runOnCpu(*kernel, chunk, {});
+      RunResult actual = runOnCpu(*kernel, chunk, {});
       ASSERT_TRUE(actual.status) << actual.status.message();
       int64_t first = cuts[i - 1], rows = cuts[i] - first;
       EXPECT_TRUE(

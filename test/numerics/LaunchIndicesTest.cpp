@@ -40,7 +40,7 @@ protected:
       ADD_FAILURE() << kernel.status().message() << reference.message;
       return -1;
     }
-    CpuResult result = runOnCpu(*kernel, c, {});
+    RunResult result = runOnCpu(*kernel, c, {});
     EXPECT_EQ(compare(c, reference.result, result), "") << keep << " w = " << w << " u = " << u;
     return std::count(result.kept.begin(), result.kept.end(), 1);
   }

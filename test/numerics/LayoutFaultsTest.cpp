@@ -32,7 +32,7 @@ TEST(FaultKinds, K7PagesOfAnySizeAnywhereChangeNoBit) {
     Case c = sharedPrefix(heads);
     Expected<Kernel> kernel = compileCase(c);
     ASSERT_TRUE(kernel) << kernel.status().message();
-    CpuResult expected = runOnCpu(*kernel, c, {.padding = 0});
+    RunResult expected = runOnCpu(*kernel, c, {.padding = 0});
     ASSERT_TRUE(expected.status) << expected.status.message();
     ReferenceRun reference = runOnReference(c);
     ASSERT_TRUE(reference.ok) << reference.message;
@@ -45,7 +45,7 @@ TEST(FaultKinds, K7PagesOfAnySizeAnywhereChangeNoBit) {
                         .interleaved = interleaved,
                         .sharesPages = true,
                         .seed = uint64_t(pageSize)};
-          CpuResult actual = runOnCpu(*kernel, c, layout);
+          RunResult actual = runOnCpu(*kernel, c, layout);
           ASSERT_TRUE(actual.status) << actual.status.message();
           EXPECT_TRUE(sameBits(actual.out, expected.out) && sameBits(actual.lse, expected.lse))
               << "page size " << pageSize << (kv == KvLayout::PagedNhd ? ", NHD" : ", HND")
@@ -91,7 +91,7 @@ TEST(FaultKinds, K11HeadsOutsideOfTokensAndPackedOperands) {
   Case c = makeCase("pattern p { keep q - k < 33 }", {{70, 70}}, {.heads = 3, .kvHeads = 3});
   Expected<Kernel> kernel = compileCase(c);
   ASSERT_TRUE(kernel) << kernel.status().message();
-  CpuResult expected = runOnCpu(*kernel, c, {});
+  RunResult expected = runOnCpu(*kernel, c, {});
   PreparedRun prepared(*kernel, c, {});
   std::vector<float> packed(3 * 3 * 70 * 64);
   const reference::Tokens *operands[] = {&c.problem.q, &c.problem.k, &c.problem.v};

@@ -62,7 +62,7 @@ void expectFarPagesToChangeNothing(const char *program) {
                     {.heads = 8, .kvHeads = 8, .dim = 128, .operand = OperandType::bf16});
   Expected<Kernel> kernel = compileCase(c);
   ASSERT_TRUE(kernel) << kernel.status().message();
-  CpuResult expected = runOnCpu(*kernel, c, {});
+  RunResult expected = runOnCpu(*kernel, c, {});
   SparseMemory keys(kPages * kPage * 2), values(kPages * kPage * 2);
   ASSERT_TRUE(keys.isGood() && values.isGood());
   const int32_t table[] = {69999, 3, 65537};

@@ -34,8 +34,11 @@ Case generateProgram(Profile profile, uint64_t seed) { return generate(profile, 
 
 std::string Case::describe() const {
   std::ostringstream os;
-  os << "profile " << (profile == Profile::whole ? "whole" : "staticAndInputs") << ", seed " << seed
-     << "\n"
+  os << "profile "
+     << (profile == Profile::whole    ? "whole"
+         : profile == Profile::hopper ? "hopper"
+                                      : "staticAndInputs")
+     << ", seed " << seed << "\n"
      << program << "heads " << problem.q.heads << " / " << problem.k.heads << ", dimensions "
      << problem.q.dim << " / " << problem.v.dim << ", operands "
      << (operand == OperandType::f32    ? "f32"

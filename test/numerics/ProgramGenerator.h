@@ -16,7 +16,9 @@ enum class Profile {
   /// Sets that are affine or come from inputs; nothing scores Q and K.
   staticAndInputs,
   /// The whole language.
-  whole
+  whole,
+  /// As `staticAndInputs`, over operands of 16 bits with the head dimensions and pages of GPUs.
+  hopper
 };
 
 enum class OperandType { f32, bf16, f16 };

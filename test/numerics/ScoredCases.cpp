@@ -49,7 +49,7 @@ std::string checkScored(const Case &c, const Layout &layout) {
   return checkScored(compileScored(c), c, layout);
 }
 
-bool sameResults(const CpuResult &a, const CpuResult &b) {
+bool sameResults(const RunResult &a, const RunResult &b) {
   auto same = [](const std::vector<float> &x, const std::vector<float> &y) {
     return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
   };

@@ -29,7 +29,7 @@ std::string checkScored(const std::unique_ptr<Kernel> &kernel, const Case &c,
 /// Compiles first.
 std::string checkScored(const Case &c, const Layout &layout = {});
 
-bool sameResults(const CpuResult &a, const CpuResult &b);
+bool sameResults(const RunResult &a, const RunResult &b);
 
 } // namespace skim::numerics
 

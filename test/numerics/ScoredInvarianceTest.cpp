@@ -14,8 +14,8 @@ namespace {
 constexpr Heads kHeads{.heads = 4, .kvHeads = 2, .dim = 64};
 
 /// Rows [begin, begin + count) of a result as a result of its own.
-CpuResult rowsOf(const CpuResult &result, int64_t begin, int64_t count) {
-  CpuResult rows = result;
+RunResult rowsOf(const RunResult &result, int64_t begin, int64_t count) {
+  RunResult rows = result;
   int64_t row = result.heads * result.valueDim;
   rows.out.assign(result.out.begin() + begin * row, result.out.begin() + (begin + count) * row);
   rows.lse.clear();
@@ -27,7 +27,7 @@ CpuResult rowsOf(const CpuResult &result, int64_t begin, int64_t count) {
   return rows;
 }
 
-bool sameRows(const CpuResult &whole, int64_t begin, CpuResult part) {
+bool sameRows(const RunResult &whole, int64_t begin, RunResult part) {
   part.kept.clear();
   return sameResults(rowsOf(whole, begin, part.tokens), part);
 }
@@ -43,7 +43,7 @@ TEST(ScoredInvariance, BatchNeighboursChangeNoBit) {
     EXPECT_EQ(checkScored(kernel, batch), "") << program;
     if (!kernel)
       continue;
-    CpuResult expected = runOnCpu(*kernel, alone, {}),
+    RunResult expected = runOnCpu(*kernel, alone, {}),
               actual = runOnCpu(*kernel, batch, {.seed = 1});
     ASSERT_TRUE(expected.status && actual.status)
         << expected.status.message() << actual.status.message();
@@ -67,10 +67,10 @@ TEST(ScoredInvariance, ChunksChangeNoBit) {
     EXPECT_EQ(checkScored(kernel, whole), "") << program;
     if (!kernel)
       continue;
-    CpuResult expected = runOnCpu(*kernel, whole, {});
+    RunResult expected = runOnCpu(*kernel, whole, {});
     ASSERT_TRUE(expected.status) << expected.status.message();
     for (size_t i = 1; i != std::size(kCuts); ++i) {
-      CpuResult actual = runOnCpu(*kernel, chunkOf(whole, kCuts[i - 1], kCuts[i], 64), {});
+      RunResult actual = runOnCpu(*kernel, chunkOf(whole, kCuts[i - 1], kCuts[i], 64), {});
       ASSERT_TRUE(actual.status) << actual.status.message();
       EXPECT_TRUE(sameRows(expected, kCuts[i - 1], actual))
           << program << ", rows from " << kCuts[i - 1];

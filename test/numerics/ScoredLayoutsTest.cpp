@@ -25,11 +25,11 @@ TEST(ScoredFaults, K7PagesOfAnySizeAnywhereChangeNoBit) {
     EXPECT_EQ(checkScored(kernel, c), "") << program;
     if (!kernel)
       continue;
-    CpuResult expected = runOnCpu(*kernel, c, {.padding = 0});
+    RunResult expected = runOnCpu(*kernel, c, {.padding = 0});
     ASSERT_TRUE(expected.status) << expected.status.message();
     for (int64_t pageSize : {1, 16, 48, 64, 256})
       for (KvLayout kv : {KvLayout::PagedNhd, KvLayout::PagedHnd}) {
-        CpuResult actual = runOnCpu(*kernel, c,
+        RunResult actual = runOnCpu(*kernel, c,
                                     {.kv = kv,
                                      .pageSize = pageSize,
                                      .interleaved = pageSize == 16,
@@ -78,7 +78,7 @@ TEST(ScoredFaults, K11StridedOperandsGiveTheSameTwice) {
     std::unique_ptr<Kernel> kernel = compileScored(c);
     if (!kernel)
       continue;
-    CpuResult contiguous = runOnCpu(*kernel, c, {.padding = 0});
+    RunResult contiguous = runOnCpu(*kernel, c, {.padding = 0});
     ASSERT_TRUE(contiguous.status) << contiguous.status.message();
     EXPECT_TRUE(sameResults(contiguous, runOnCpu(*kernel, c, {.padding = 5}))) << program;
     EXPECT_TRUE(sameResults(contiguous, runOnCpu(*kernel, c, {.padding = 0}))) << program;
