@@ -32,6 +32,7 @@ public:
             assignPanel(each);
             assignMore(each);
           })
+          .Case([&](tile::StackPanelsOp stacks) { assignStacks(stacks); })
           .Case([&](tile::ReduceCellsOp reduce) { assignSums(reduce); });
     });
   }
@@ -44,14 +45,32 @@ private:
     return type.getElements() ? constant(type.getElements()) : cellsOf(type.getKey());
   }
 
+  mlir::Type elementOf(tile::PanelType type) {
+    mlir::Type element = type.getElement();
+    return element.isInteger(1)
+               ? mlir::IntegerType::get(plan.getContext(), 8, mlir::IntegerType::Unsigned)
+               : element;
+  }
+
   template <typename Op> void assignPanel(Op op) {
     tile::PanelType type = op.getPanel().getType();
-    mlir::Type element = type.getElement();
-    if (element.isInteger(1))
-      element = mlir::IntegerType::get(plan.getContext(), 8, mlir::IntegerType::Unsigned);
     if (!op.getScratch())
-      op.setScratch(find(op.getLoc(), "panel", element, 1, columnsOf(type) + 1,
+      op.setScratch(find(op.getLoc(), "panel", elementOf(type), 1, columnsOf(type) + 1,
                          constant(tile::paddedRows(type))));
+  }
+
+  void assignStacks(tile::StackPanelsOp op) {
+    if (op.getScratch())
+      return;
+    int64_t heads = plan.getProblem().getQueryHeads();
+    llvm::SmallVector<int64_t> slots;
+    for (mlir::Type panel : op.getPanels().getTypes()) {
+      auto type = llvm::cast<tile::PanelType>(panel);
+      slots.push_back(static_cast<int64_t>(find(op.getLoc(), "panels", elementOf(type), 1,
+                                                (columnsOf(type) + 1) * heads,
+                                                constant(tile::paddedRows(type)))));
+    }
+    op.setScratch(slots);
   }
 
   void assignMore(tile::ReducePanelOp op) {

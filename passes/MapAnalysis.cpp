@@ -75,6 +75,11 @@ bool isHeavy(Operation *op) {
   return llvm::isa<ir::DotOp, ir::ReduceOp, ir::SmoothOp, ir::LinearOp>(op);
 }
 
+bool joinsHeads(Operation *op) {
+  return llvm::isa<ir::ReduceOp>(op) &&
+         axesOf(op->getOperand(0)).head != axesOf(op->getResult(0)).head;
+}
+
 bool isFine(const ir::Axes &axes) {
   return !axes.diagonal && axes.query != 0 && kCoarsestFineRows % axes.query == 0;
 }

@@ -25,6 +25,9 @@ bool isScored(mlir::Value value);
 /// smoothing, products with a weight, casts whose step depends on a whole vector.
 bool isHeavy(mlir::Operation *op);
 
+/// Whether the operation is a reduction that joins heads, alone or with positions.
+bool joinsHeads(mlir::Operation *op);
+
 /// The most positions of a row block that is computed row by row.
 inline constexpr int64_t kCoarsestFineRows = 16;
 /// Whether cells with these axes are computed row by row where they are used: their rows divide

@@ -22,11 +22,6 @@ using mlir::Value;
 namespace skim {
 namespace {
 
-bool joinsHeads(Operation *op) {
-  return llvm::isa<ir::ReduceOp>(op) &&
-         axesOf(op->getOperand(0)).head != axesOf(op->getResult(0)).head;
-}
-
 /// Whether vectors over rows and keys are reduced.
 bool joinsVectorsOfPairs(ir::ReduceOp reduce) {
   return llvm::cast<ir::MapType>(reduce.getType()).isVec() && axesOf(reduce.getInput()).key != 0;
@@ -88,6 +83,9 @@ LogicalResult PanelBuilder::build(Operation *op) {
     return buildDot(dot);
   if (auto cast = llvm::dyn_cast<ir::CastOp>(op))
     return buildCast(cast);
+  if (auto reduce = llvm::dyn_cast<ir::ReduceOp>(op);
+      reduce && joinsHeads(op) && joinsVectorsOfPairs(reduce) && failed(buildStacks(reduce)))
+    return failure();
   // A panel of a vector for each row and key would be large: they are computed where they are
   // asked for.
   if (llvm::cast<ir::MapType>(op->getResult(0).getType()).isVec() &&

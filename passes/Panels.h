@@ -42,6 +42,8 @@ private:
   mlir::LogicalResult build(mlir::Operation *op);
   mlir::LogicalResult buildDot(ir::DotOp dot);
   mlir::LogicalResult buildReduction(ir::ReduceOp reduce);
+  /// What vectors over rows and keys need that `reduce` joins over heads: a panel for each head.
+  mlir::LogicalResult buildStacks(ir::ReduceOp reduce);
   mlir::LogicalResult buildCast(ir::CastOp cast);
   mlir::LogicalResult buildSelection(mlir::Operation *op);
   mlir::LogicalResult buildCover(ir::CoverOp cover);

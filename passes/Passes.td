@@ -10,14 +10,6 @@ class SkimModulePass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
     "::skim::ir::SkimDialect", "::skim::tile::TileDialect"];
 }
 
-def RefuseUncompiled : SkimModulePass<"skim-refuse-uncompiled"> {
-  let summary = "Report what the CPU target does not compile";
-  let description = [{
-    Fails with an error at the first operation of an attended pattern that no target compiles: reductions over heads, for each row, of vectors over both rows and
-    keys. Operations that no clause needs do not count. Runs first; what follows may rely on its absence.
-  }];
-}
-
 def CreatePlan : SkimModulePass<"skim-create-plan"> {
   let summary = "Declare parameters and inputs of attended patterns";
   let description = [{

@@ -12,7 +12,6 @@ namespace skim {
 void buildPlanPipeline(mlir::OpPassManager &manager, const std::string &target) {
   // Patterns are not canonicalised here: that would drop lists and selectors that turn out not to
   // matter, whose values are checked all the same (rules 14 and 15).
-  manager.addPass(createRefuseUncompiled());
   manager.addPass(createCreatePlan());
   manager.addPass(createExpandDenseWhen());
   manager.addPass(createExpandSoftmax());

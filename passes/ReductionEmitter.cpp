@@ -2,6 +2,7 @@
 #include "passes/MapAnalysis.h"
 #include "passes/Panels.h"
 #include "passes/ScalarEmitter.h"
+#include "passes/StageBuffers.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,21 +51,35 @@ private:
 
 } // namespace
 
-Scalar
-ScalarEmitter::emitOverCells(Location loc, tile::Reduction kind, Value rows, Value keys,
-                             Place &place,
-                             llvm::function_ref<Scalar(Place &inner, Value row, Value key)> cell) {
+Scalar ScalarEmitter::emitOverCells(Location loc, tile::Reduction kind,
+                                    std::optional<tile::HeadGroup> heads, Value rows, Value keys,
+                                    Place &place, EmitCell cell) {
   OpBuilder &builder = place.builder;
-  auto reduce =
-      tile::ReducePositionsOp::create(builder, loc, builder.getF32Type(), kind, rows, keys);
+  auto group = heads ? tile::HeadGroupAttr::get(builder.getContext(), *heads) : nullptr;
+  auto reduce = tile::ReducePositionsOp::create(builder, loc, builder.getF32Type(), kind, group,
+                                                heads ? item : Value(), rows, keys);
   mlir::Block &block = reduce.getBody().emplaceBlock();
+  if (heads)
+    block.addArgument(item.getType(), loc);
   for (int argument = 0; argument != 2; ++argument)
     block.addArgument(builder.getIndexType(), loc);
   Place inner(OpBuilder::atBlockEnd(&block), place.query, place.key);
   inner.element = place.element;
   inner.checksExistence = true;
   inner.fastMath = place.fastMath;
-  Scalar value = cell(inner, block.getArgument(0), block.getArgument(1));
+  Value row = block.getArguments().drop_back().back(), key = block.getArguments().back();
+  Scalar value;
+  if (heads) {
+    // What is one value for a head stands before all that is computed with it.
+    OpBuilder start(arith::ConstantIndexOp::create(inner.builder, loc, 0));
+    ScalarEmitter ofHead(pattern, plan, block.getArgument(0), start);
+    ofHead.panels = ofHead.stacks = stacks;
+    ofHead.magnitudes = ofHead.magnitudeStacks = magnitudeStacks;
+    value = cell(ofHead, inner, row, key);
+    failed |= ofHead.failed;
+  } else {
+    value = cell(*this, inner, row, key);
+  }
   Value yielded = undefinedAsNaN(inner.builder, loc, value);
   tile::YieldOp::create(inner.builder, loc, yielded);
   return {reduce, {}};
@@ -74,9 +89,11 @@ Scalar ScalarEmitter::emitReduction(ir::ReduceOp reduce, Place &place) {
   Location loc = reduce.getLoc();
   ir::Axes from = axesOf(reduce.getInput()), to = axesOf(reduce);
   bool isVector = llvm::cast<ir::MapType>(reduce.getType()).isVec();
-  bool joinsHeads = from.head != to.head;
-  if (!isVector || joinsHeads || from.diagonal || (from.query != 0 && to.query == 0))
+  if (!isVector || from.diagonal || (from.query != 0 && to.query == 0))
     return {emitUnsupported(reduce, place.builder), {}};
+  std::optional<tile::HeadGroup> heads;
+  if (from.head != to.head)
+    heads = joinedHeads(from.head, to.head);
   auto uniformOf = [&](tile::UniformKind kind) -> Value {
     return tile::UniformOp::create(place.builder, loc, place.builder.getIndexType(), kind, item);
   };
@@ -94,8 +111,8 @@ Scalar ScalarEmitter::emitReduction(ir::ReduceOp reduce, Place &place) {
     firstKey =
         to.key == 0 ? outer.constant(0) : outer.mul(outer.floorDiv(place.key, to.key), to.key);
   return emitOverCells(
-      loc, reductionOf(reduce.getKind()), rows, keys, place,
-      [&](Place &inner, Value row, Value key) {
+      loc, reductionOf(reduce.getKind()), heads, rows, keys, place,
+      [&](ScalarEmitter &emitter, Place &inner, Value row, Value key) {
         Positions positions(inner.builder, loc);
         Value exists, last = positions.sub(length, positions.constant(1));
         if (joinsRows) {
@@ -111,7 +128,7 @@ Scalar ScalarEmitter::emitReduction(ir::ReduceOp reduce, Place &place) {
           exists = both(inner.builder, loc, exists, positions.less(start, length));
           inner.key = positions.min(start, last);
         }
-        Scalar value = emit(reduce.getInput(), inner);
+        Scalar value = emitter.emit(reduce.getInput(), inner);
         return Scalar{value.value, both(inner.builder, loc, value.defined, exists)};
       });
 }
@@ -133,8 +150,8 @@ Scalar ScalarEmitter::emitSmooth(ir::SmoothOp smooth, Place &place) {
   half = outer.select(isCentred, outer.min(half, cells), zero);
   Value first = outer.sub(outer.floorDiv(place.key, cell), half);
   Scalar mean = emitOverCells(
-      loc, tile::Reduction::Mean, one, outer.add(outer.mul(half, 2), one), place,
-      [&](Place &inner, Value, Value number) {
+      loc, tile::Reduction::Mean, {}, one, outer.add(outer.mul(half, 2), one), place,
+      [&](ScalarEmitter &, Place &inner, Value, Value number) {
         Positions positions(inner.builder, loc);
         Value at = positions.add(first, number);
         Value before = positions.less(at, positions.constant(0));

@@ -10,6 +10,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <array>
+#include <optional>
 
 namespace skim {
 
@@ -64,6 +65,14 @@ public:
   Scalar emit(mlir::Value source, Place &place);
   /// The largest magnitude of the vector that is cast: known ahead, or found here.
   Scalar emitMagnitude(ir::CastOp cast, Place &place);
+  /// As `setPanel` and `setMagnitudes`, with a stack that has a panel for each head: what is joined
+  /// over heads reads them.
+  void setStack(mlir::Value map, mlir::Value stack) { stacks[map] = stack; }
+  mlir::Value getStack(mlir::Value map) const { return stacks.lookup(map); }
+  void setMagnitudeStack(ir::CastOp cast, mlir::Value stack) { magnitudeStacks[cast] = stack; }
+  mlir::Value getMagnitudeStack(ir::CastOp cast) const { return magnitudeStacks.lookup(cast); }
+  /// The panel of largest magnitudes of a cast; null where there is none.
+  mlir::Value getMagnitudes(ir::CastOp cast) const { return magnitudes.lookup(cast); }
   /// What a dot multiplies its sum by.
   Scalar emitScale(ir::DotOp dot);
   /// The set as one truth value: false where undefined.
@@ -84,6 +93,8 @@ private:
   Scalar emitCompare(ir::CompareOp compare, Place &place);
   Scalar emitMatch(ir::MatchOp match, Place &place);
   Scalar emitArithmetic(mlir::Operation *op, Place &place);
+  /// The item where the panel is a stack, of which it names the head; null for other panels.
+  mlir::Value headOfStack(mlir::Value panel) const;
   Scalar emitPanel(mlir::Value source, mlir::Value panel, Place &place);
   Scalar emitStoredMap(tile::StoredMapOp map, Place &place);
   Scalar emitOperand(ir::OperandOp operand, Place &place);
@@ -93,11 +104,13 @@ private:
   Scalar emitLinear(ir::LinearOp linear, Place &place);
   Scalar emitReduction(ir::ReduceOp reduce, Place &place);
   Scalar emitSmooth(ir::SmoothOp smooth, Place &place);
-  /// A reduction of what `cell` gives for each of so many rows and keys.
-  Scalar
-  emitOverCells(mlir::Location loc, tile::Reduction kind, mlir::Value rows, mlir::Value keys,
-                Place &place,
-                llvm::function_ref<Scalar(Place &inner, mlir::Value row, mlir::Value key)> cell);
+  /// A reduction of what `cell` gives for each of so many rows and keys, and of each head.
+  using EmitCell = llvm::function_ref<Scalar(ScalarEmitter &emitter, Place &inner, mlir::Value row,
+                                             mlir::Value key)>;
+  /// `heads` are joined besides, where they are given.
+  Scalar emitOverCells(mlir::Location loc, tile::Reduction kind,
+                       std::optional<tile::HeadGroup> heads, mlir::Value rows, mlir::Value keys,
+                       Place &place, EmitCell cell);
   /// The sum or maximum of `element` over the elements of `vectors`.
   Scalar emitOverElements(tile::Reduction kind, mlir::Value vectors, Place &place,
                           llvm::function_ref<Scalar(Place &)> element);
@@ -114,6 +127,8 @@ private:
   llvm::DenseMap<mlir::Value, Scalar> uniforms;
   llvm::DenseMap<mlir::Value, mlir::Value> panels;
   llvm::DenseMap<mlir::Operation *, mlir::Value> magnitudes;
+  llvm::DenseMap<mlir::Value, mlir::Value> stacks;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> magnitudeStacks;
   bool failed = false;
 };
 

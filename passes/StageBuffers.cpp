@@ -58,12 +58,15 @@ void createContribution(mlir::OpBuilder &builder, Location loc, Value item, cons
   contribution.getBody().takeBody(region);
 }
 
+tile::HeadGroup joinedHeads(ir::HeadAxis from, ir::HeadAxis to) {
+  return from == ir::HeadAxis::KvHead ? tile::HeadGroup::KvHeads
+         : to == ir::HeadAxis::KvHead ? tile::HeadGroup::Group
+                                      : tile::HeadGroup::All;
+}
+
 mlir::Block &createHeadLoop(mlir::OpBuilder &builder, Location loc, Value item, ir::HeadAxis from,
                             ir::HeadAxis to) {
-  tile::HeadGroup heads = from == ir::HeadAxis::KvHead ? tile::HeadGroup::KvHeads
-                          : to == ir::HeadAxis::KvHead ? tile::HeadGroup::Group
-                                                       : tile::HeadGroup::All;
-  auto loop = tile::ForEachHeadOp::create(builder, loc, item, heads);
+  auto loop = tile::ForEachHeadOp::create(builder, loc, item, joinedHeads(from, to));
   mlir::Block &block = loop.getBody().emplaceBlock();
   block.addArgument(tile::ItemType::get(builder.getContext()), loc);
   return block;

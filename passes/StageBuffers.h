@@ -14,6 +14,8 @@ int64_t addCells(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, co
 /// A `tile.contribute` in cells of `axes`, whose region is taken.
 void createContribution(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value item,
                         const ir::Axes &axes, int64_t elements, mlir::Region &region);
+/// The heads of axis `from` that are joined into one of axis `to`.
+tile::HeadGroup joinedHeads(ir::HeadAxis from, ir::HeadAxis to);
 /// A loop over the heads of axis `from` that are joined into one of axis `to`; returns its block.
 mlir::Block &createHeadLoop(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value item,
                             ir::HeadAxis from, ir::HeadAxis to);

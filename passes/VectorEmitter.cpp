@@ -100,6 +100,10 @@ static Scalar fromStored(OpBuilder &builder, Location loc, Value value, mlir::Ty
   return {arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number), defined};
 }
 
+Value ScalarEmitter::headOfStack(Value panel) const {
+  return panel.getDefiningOp<tile::StackPanelsOp>() ? item : Value();
+}
+
 Scalar ScalarEmitter::emitPanel(Value source, Value panel, Place &place) {
   OpBuilder &builder = place.builder;
   Location loc = source.getLoc();
@@ -109,7 +113,8 @@ Scalar ScalarEmitter::emitPanel(Value source, Value panel, Place &place) {
     key = place.element;
   else if (type.getKey() == 0)
     key = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value value = tile::PanelValueOp::create(builder, loc, type.getElement(), panel, query, key);
+  Value value = tile::PanelValueOp::create(builder, loc, type.getElement(), panel, query, key,
+                                           headOfStack(panel));
   return fromStored(builder, loc, value, source.getType());
 }
 
@@ -203,7 +208,7 @@ Scalar ScalarEmitter::emitMagnitude(ir::CastOp cast, Place &place) {
       if (llvm::cast<tile::PanelType>(known.getType()).getKey() == 0)
         column = arith::ConstantIndexOp::create(place.builder, cast.getLoc(), 0);
       return {tile::PanelValueOp::create(place.builder, cast.getLoc(), place.builder.getF32Type(),
-                                         known, query, column),
+                                         known, query, column, headOfStack(known)),
               {}};
     }
     return emit(known, place);

@@ -29,7 +29,7 @@ double toFp8(double value) {
 void quantise(llvm::MutableArrayRef<double> vector, double levels) {
   double largest = 0;
   for (double x : vector)
-    largest = std::max(largest, std::abs(x));
+    largest = std::isnan(x) ? x : std::max(largest, std::abs(x)); // Keeps a NaN that it has.
   if (largest == 0)
     return;
   // The product is exact, so that a quotient is halfway only where it is so in truth.

@@ -8,10 +8,6 @@
 
 namespace skim::reference {
 
-static bool isDefined(llvm::ArrayRef<double> cell) {
-  return llvm::none_of(cell, [](double x) { return std::isnan(x); });
-}
-
 static double combine(Reduction kind, double total, double x) {
   if (std::isnan(total))
     return x;
@@ -37,9 +33,9 @@ MapPtr reduce(Reduction kind, const Map &map, const Axes &target) {
   std::vector<double> squares(kind == Reduction::Var ? totals.size() : 0);
   forEachCell(map, *result, /*withErrors=*/false,
               [&](int64_t first, llvm::ArrayRef<double> x, llvm::ArrayRef<double>) {
-                if (!isDefined(x))
-                  return;
                 for (size_t i = 0; i < x.size(); ++i) {
+                  if (std::isnan(x[i]))
+                    continue;
                   double &total = totals[first + i];
                   total = combine(kind, total, x[i]);
                   if (averages)
@@ -101,21 +97,20 @@ void SmoothMap::compute(int64_t head, int64_t query, llvm::MutableArrayRef<doubl
   cellCount.moveTo(head, query);
   int64_t size = cells(), reach = reachOf(cellCount.scalar(0), size);
   for (int64_t i = 0; i < size; ++i) {
-    if (!isDefined(values.at(i)))
-      continue;
     llvm::MutableArrayRef<double> mean = out.slice(i * dim, dim);
-    llvm::fill(mean, 0);
-    double count = 0;
-    for (int64_t j = std::max<int64_t>(0, i - reach); j < size && j - i <= reach; ++j) {
-      llvm::ArrayRef<double> x = values.at(j);
-      if (!isDefined(x))
+    for (int64_t c = 0; c < dim; ++c) {
+      if (std::isnan(values.at(i)[c]))
         continue;
-      for (int64_t c = 0; c < dim; ++c)
-        mean[c] += x[c];
-      count += 1;
+      double sum = 0, count = 0;
+      for (int64_t j = std::max<int64_t>(0, i - reach); j < size && j - i <= reach; ++j) {
+        double x = values.at(j)[c];
+        if (std::isnan(x))
+          continue;
+        sum += x;
+        count += 1;
+      }
+      mean[c] = scored ? sum / count : static_cast<float>(sum / count);
     }
-    for (double &x : mean)
-      x = scored ? x / count : static_cast<float>(x / count);
   }
 }
 

@@ -66,13 +66,11 @@ private:
   }
 };
 
-/// A vector is undefined, or unknown, when one of its components is.
+/// Component by component.
 void join(VectorEstimate x, llvm::MutableArrayRef<Tally> tallies) {
-  if (x.isUndefined())
-    return;
-  bool isUnknown = x.isUnknown();
   for (size_t i = 0; i < x.values.size(); ++i)
-    tallies[i].add({x.values[i], isUnknown ? unknown : x.errors[i]});
+    if (Estimate component{x.values[i], x.errors[i]}; !component.isUndefined())
+      tallies[i].add(component);
 }
 
 } // namespace
@@ -133,15 +131,18 @@ void SmoothMap::computeErrors(int64_t head, int64_t query,
   int64_t size = cells(), reach = reachOf(widthHere.value, size);
   for (int64_t i = 0; i < size; ++i) {
     llvm::MutableArrayRef<double> errors = out.slice(i * dim, dim);
-    if (reader.vectorAt(i).isUndefined())
-      continue;
+    VectorEstimate here = reader.vectorAt(i);
     std::vector<Tally> tallies(dim);
     for (int64_t j = std::max<int64_t>(0, i - reach); j < size && j - i <= reach; ++j)
       join(reader.vectorAt(j), tallies);
-    for (int64_t c = 0; c < dim; ++c)
-      errors[c] = widthHere.error != 0 || reader.vectorAt(i).isUnknown()
+    for (int64_t c = 0; c < dim; ++c) {
+      Estimate component{here.values[c], here.errors[c]};
+      if (component.isUndefined())
+        continue;
+      errors[c] = widthHere.error != 0 || component.isUnknown()
                       ? unknown
                       : tallies[c].errorOf(Reduction::Mean, result[i * dim + c]);
+    }
   }
 }
 

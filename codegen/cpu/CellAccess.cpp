@@ -91,20 +91,17 @@ static Value originOf(Code &start, tile::LoadCellOp op, tile::ItemRecordOp item,
   return start.offset(buffer.data, start.mul(elements, start.index(bytes)));
 }
 
-FailureOr<Value> skim::cpu::loadCell(Code &code, tile::LoadCellOp op, CellPosition at,
-                                     unsigned lanes) {
-  FailureOr<tile::ItemRecordOp> item = itemRecord(op, op.getItem());
-  if (failed(item))
-    return failure();
+Value skim::cpu::loadCell(Code &code, tile::LoadCellOp op, tile::ItemRecordOp item, CellPosition at,
+                          unsigned lanes) {
   Type element = op.getValue().getType();
   Type inMemory = element.isInteger(1) ? code.getIntegerType(8)
                   : element.isIndex()  ? code.getIntegerType(32)
                                        : element;
   int64_t bytes = inMemory.getIntOrFloatBitWidth() / 8;
   // Loaded beside the item's record, out of all loops.
-  Code start = Code::after(*item);
-  BufferView buffer = loadBuffer(start, item->getArguments(), op.getSpace(), op.getSlot());
-  Value row = originOf(start, op, *item, buffer, bytes);
+  Code start = Code::after(item);
+  BufferView buffer = loadBuffer(start, item.getArguments(), op.getSpace(), op.getSlot());
+  Value row = originOf(start, op, item, buffer, bytes);
 
   auto isVector = [](Value value) { return value && isa<VectorType>(value.getType()); };
   bool consecutive =
@@ -120,7 +117,7 @@ FailureOr<Value> skim::cpu::loadCell(Code &code, tile::LoadCellOp op, CellPositi
     key = code.sub(query, key);
     // The smallest distance is 1 - kv_len + base, which is 1 - q_len.
     if (op.getNoncausal())
-      key = code.add(key, repeat(code.sub(item->getQLen(), code.index(1))));
+      key = code.add(key, repeat(code.sub(item.getQLen(), code.index(1))));
     key = code.max(key, repeat(code.index(0)));
   }
   Value position = code.mul(cellIndex(code, key, op.getKeyCell()), repeat(buffer.strides[3]));

@@ -12,9 +12,9 @@ struct CellPosition {
   mlir::Value element;     ///< null for cells of one element
   mlir::Value leadElement; ///< where `element` holds consecutive numbers, the first
 };
-/// The value of a cell, a vector where one of the positions is.
-llvm::FailureOr<mlir::Value> loadCell(Code &code, tile::LoadCellOp op, CellPosition at,
-                                      unsigned lanes);
+/// The value of a cell of the item's, a vector where one of the positions is.
+mlir::Value loadCell(Code &code, tile::LoadCellOp op, tile::ItemRecordOp item, CellPosition at,
+                     unsigned lanes);
 
 /// Floor division of a position by a block size, a scalar or a vector; 0 stands for an absent axis.
 mlir::Value cellIndex(Code &code, mlir::Value position, int64_t cell);

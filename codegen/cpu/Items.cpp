@@ -62,6 +62,39 @@ static Value parameterValue(Code &code, tile::ItemRecordOp item, tile::Parameter
   return type.isIndex() ? integer : code.logicalNot(code.equal(integer, code.index(0)));
 }
 
+Value skim::cpu::itemValue(Code &code, tile::ItemRecordOp item, Operation *op) {
+  if (auto uniform = dyn_cast<tile::UniformOp>(op))
+    return uniformValue(code, item, uniform.getKind());
+  if (auto parameter = dyn_cast<tile::ParameterOp>(op))
+    return parameterValue(code, item, parameter);
+  if (isa<tile::SoftmaxScaleOp>(op))
+    return arith::TruncFOp::create(code, code.getF32Type(),
+                                   loadArgument(code, item.getArguments(), Argument::SoftmaxScale));
+  return {};
+}
+
+tile::ItemRecordOp skim::cpu::itemOfHead(Code &code, tile::ItemRecordOp item, Value head,
+                                         bool ofKvHeads) {
+  KernelInfo info = kernelInfo(item);
+  int64_t group = info.problem.getQueryHeads() / info.problem.getKvHeads();
+  auto part = cast<tile::ItemRecordOp>(code.clone(*item));
+  Code before = Code::before(part);
+  part.getHeadMutable().assign(ofKvHeads ? before.mul(head, before.index(group)) : head);
+  part.getKvHeadMutable().assign(ofKvHeads ? head : before.floorDiv(head, group));
+  return part;
+}
+
+std::pair<Value, Value> skim::cpu::headsOf(Code &code, tile::ItemRecordOp item,
+                                           tile::HeadGroup heads) {
+  KernelInfo info = kernelInfo(item);
+  int64_t queryHeads = info.problem.getQueryHeads(), kvHeads = info.problem.getKvHeads();
+  if (heads == tile::HeadGroup::Group) {
+    Value group = code.index(queryHeads / kvHeads), first = code.mul(item.getKvHead(), group);
+    return {first, code.add(first, group)};
+  }
+  return {code.index(0), code.index(heads == tile::HeadGroup::KvHeads ? kvHeads : queryHeads)};
+}
+
 static void raiseStatus(Code &code, tile::ItemRecordOp item, tile::RaiseStatusOp op) {
   Value status = loadArgument(code, item.getArguments(), Argument::Status);
   code.ifThen(code.logicalAnd(op.getCondition(), code.notNull(status)), [&] {
@@ -96,14 +129,8 @@ LogicalResult skim::cpu::evaluateItemScalars(Block &block) {
 void skim::cpu::lowerItemUsers(tile::ItemRecordOp item) {
   for (Operation *user : llvm::make_early_inc_range(item->getUsers())) {
     Code beside = Code::after(item);
-    if (auto uniform = dyn_cast<tile::UniformOp>(user))
-      uniform.replaceAllUsesWith(uniformValue(beside, item, uniform.getKind()));
-    else if (auto parameter = dyn_cast<tile::ParameterOp>(user))
-      parameter.replaceAllUsesWith(parameterValue(beside, item, parameter));
-    else if (auto scale = dyn_cast<tile::SoftmaxScaleOp>(user))
-      scale.replaceAllUsesWith(Value(arith::TruncFOp::create(
-          beside, beside.getF32Type(),
-          loadArgument(beside, item.getArguments(), Argument::SoftmaxScale))));
+    if (Value value = itemValue(beside, item, user))
+      user->getResult(0).replaceAllUsesWith(value);
     else if (auto status = dyn_cast<tile::RaiseStatusOp>(user)) {
       Code code = Code::before(status);
       raiseStatus(code, item, status);

@@ -55,10 +55,23 @@ Type skim::cpu::panelElementInMemory(Code &code, tile::PanelType type) {
   return element.isInteger(1) ? code.getIntegerType(8) : element;
 }
 
+int64_t skim::cpu::panelElementBytes(tile::PanelType type) {
+  return llvm::divideCeil(type.getElement().getIntOrFloatBitWidth(), 8);
+}
+
+Value skim::cpu::panelBytes(Code &code, tile::ItemRecordOp item, tile::PanelType type) {
+  return code.mul(columnsOf(code, item, type),
+                  code.index(tile::paddedRows(type) * panelElementBytes(type)));
+}
+
+Value skim::cpu::panelOfHead(Code &code, tile::ItemRecordOp item, tile::PanelType type,
+                             Value data) {
+  return code.offset(data, code.mul(item.getHead(), panelBytes(code, item, type)));
+}
+
 Value skim::cpu::panelCell(Code &code, Value data, tile::PanelType type, Value column, Value row) {
   Value cell = code.add(code.mul(column, code.index(tile::paddedRows(type))), row);
-  int64_t bytes = panelElementInMemory(code, type).getIntOrFloatBitWidth() / 8;
-  return code.offset(data, code.mul(cell, code.index(bytes)));
+  return code.offset(data, code.mul(cell, code.index(panelElementBytes(type))));
 }
 
 /// The row cell of a position, counted within its tile: tiles start at multiples of their rows.

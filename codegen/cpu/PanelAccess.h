@@ -24,6 +24,12 @@ void replacePanel(Code &code, mlir::Value panel, mlir::Value data);
 /// The address of a cell, both numbers scalars.
 mlir::Value panelCell(Code &code, mlir::Value data, tile::PanelType type, mlir::Value column,
                       mlir::Value row);
+/// How many bytes a panel takes for the item's request, and a cell of it.
+mlir::Value panelBytes(Code &code, tile::ItemRecordOp item, tile::PanelType type);
+int64_t panelElementBytes(tile::PanelType type);
+/// The panel that belongs to the item's head in the stack at `data`.
+mlir::Value panelOfHead(Code &code, tile::ItemRecordOp item, tile::PanelType type,
+                        mlir::Value data);
 /// The type of a cell in memory: bytes for i1.
 mlir::Type panelElementInMemory(Code &code, tile::PanelType type);
 

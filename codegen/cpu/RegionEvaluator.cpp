@@ -71,6 +71,13 @@ FailureOr<Value> RegionEvaluator::evaluate(Operation &op) {
     return reduceElements(reduce);
   if (auto reduce = dyn_cast<tile::ReducePositionsOp>(op))
     return reducePositions(reduce);
+  // Of the item that the kernel runs, these are known before; of one head here, they are not.
+  if (isa<tile::UniformOp, tile::ParameterOp, tile::SoftmaxScaleOp>(op)) {
+    FailureOr<tile::ItemRecordOp> item = itemOf(op, op.getOperand(0));
+    if (failed(item))
+      return failure();
+    return itemValue(code, *item, &op);
+  }
   return elementwise(op);
 }
 
@@ -79,6 +86,10 @@ Value RegionEvaluator::contains(tile::ContainsOp op) {
     return llvm::map_to_vector(values, [&](Value value) { return lookup(value); });
   };
   return evaluateSet(code, op.getSet(), bind(op.getDims()), bind(op.getSymbols()), lanes);
+}
+
+FailureOr<tile::ItemRecordOp> RegionEvaluator::itemOf(Operation &user, Value item) {
+  return itemRecord(&user, lookup(item));
 }
 
 FailureOr<Value> RegionEvaluator::loadCell(tile::LoadCellOp op) {
@@ -98,16 +109,25 @@ FailureOr<Value> RegionEvaluator::loadCell(tile::LoadCellOp op) {
     if (at.element == elements.elements)
       at.leadElement = elements.lead;
   }
-  return cpu::loadCell(code, op, at, lanes);
+  FailureOr<tile::ItemRecordOp> item = itemOf(*op, op.getItem());
+  if (failed(item))
+    return failure();
+  return cpu::loadCell(code, op, *item, at, lanes);
 }
 
 FailureOr<Value> RegionEvaluator::panelValue(tile::PanelValueOp op) {
   Value data = panelData(code, op.getPanel());
+  if (op.getItem()) {
+    FailureOr<tile::ItemRecordOp> item = itemOf(*op, op.getItem());
+    if (failed(item))
+      return failure();
+    data = panelOfHead(code, *item, op.getPanel().getType(), data);
+  }
   return loadPanelValue(code, op, data, lookup(op.getQuery()), lookup(op.getKey()), rows, lanes);
 }
 
 FailureOr<Value> RegionEvaluator::loadElement(tile::LoadElementOp op) {
-  FailureOr<tile::ItemRecordOp> item = itemRecord(op, op.getItem());
+  FailureOr<tile::ItemRecordOp> item = itemOf(*op, op.getItem());
   if (failed(item))
     return failure();
   if (!target)
@@ -166,16 +186,31 @@ FailureOr<Value> RegionEvaluator::reducePositions(tile::ReducePositionsOp op) {
   Accumulator accumulator(code, op.getKind(), code.getF32Type());
   LogicalResult evaluated = success();
   Value zero = code.index(0);
-  Code::Values reduced =
-      code.loop(zero, rowCount, 1, accumulator.identity(lanes), [&](Value i, ValueRange outer) {
-        return code.loop(zero, keyCount, 1, outer, [&](Value j, ValueRange carried) {
-          Code::Values values;
-          evaluated = evaluate(op.getBody(), {i, j}, values);
-          if (failed(evaluated))
-            return Code::Values(carried);
-          return accumulator.combine(carried, lanes > 1 ? toLanes(values.front()) : values.front());
-        });
+  auto overPositions = [&](ValueRange initial, Code::Values arguments) {
+    return code.loop(zero, rowCount, 1, initial, [&](Value i, ValueRange outer) {
+      return code.loop(zero, keyCount, 1, outer, [&](Value j, ValueRange carried) {
+        Code::Values values, inner = arguments;
+        inner.append({i, j});
+        evaluated = evaluate(op.getBody(), inner, values);
+        if (failed(evaluated))
+          return Code::Values(carried);
+        return accumulator.combine(carried, lanes > 1 ? toLanes(values.front()) : values.front());
       });
+    });
+  };
+  Code::Values reduced = accumulator.identity(lanes);
+  if (op.getItem()) {
+    FailureOr<tile::ItemRecordOp> item = itemOf(*op, op.getItem());
+    if (failed(item))
+      return failure();
+    auto [first, end] = headsOf(code, *item, *op.getHeads());
+    bool ofKvHeads = op.getHeads() == tile::HeadGroup::KvHeads;
+    reduced = code.loop(first, end, 1, reduced, [&](Value head, ValueRange carried) {
+      return overPositions(carried, {itemOfHead(code, *item, head, ofKvHeads)});
+    });
+  } else {
+    reduced = overPositions(reduced, {});
+  }
   if (failed(evaluated))
     return failure();
   return accumulator.finish(reduced);

@@ -57,6 +57,9 @@ private:
   /// Brings operands to one form: all scalars, or all vectors.
   Code::Values unify(mlir::ValueRange values);
 
+  /// The item that `user` names, which a reduction over heads may have bound.
+  llvm::FailureOr<tile::ItemRecordOp> itemOf(mlir::Operation &user, mlir::Value item);
+
   mlir::Value contains(tile::ContainsOp op);
   llvm::FailureOr<mlir::Value> loadCell(tile::LoadCellOp op);
   llvm::FailureOr<mlir::Value> panelValue(tile::PanelValueOp op);

@@ -60,7 +60,8 @@ void KernelCounter::count(mlir::Block &block, const Item &item, double times) {
 void KernelCounter::count(Operation &op, const Item &item, double times) {
   auto rows = double(item.rows.size());
   llvm::TypeSwitch<Operation *>(&op)
-      .Case([&](tile::ForEachHeadOp loop) { countHeads(loop, item, times); })
+      .Case<tile::ForEachHeadOp, tile::StackPanelsOp>(
+          [&](auto loop) { countHeads(loop, loop.getHeads(), item, times); })
       .Case([&](tile::ForEachRowTileOp loop) { countRowTiles(loop, item, times); })
       .Case([&](tile::ForEachVisitOp visits) { countVisits(visits, item, times); })
       .Case([&](tile::LoadQueriesOp load) {
@@ -117,19 +118,28 @@ void KernelCounter::rememberUncounted(Operation *op) {
     result.uncounted = op->getName().getStringRef().str();
 }
 
-void KernelCounter::countHeads(tile::ForEachHeadOp loop, const Item &item, double times) {
+void KernelCounter::countHeads(Operation *loop, tile::HeadGroup joined, const Item &item,
+                               double times) {
   int64_t group = problem.getQueryHeads() / problem.getKvHeads();
+  mlir::Block &body = loop->getRegion(0).front();
   bool ofOneHead = loop->getParentOfType<tile::ForEachHeadOp>() ||
+                   loop->getParentOfType<tile::StackPanelsOp>() ||
                    program.getItems().getHead() != tile::HeadKind::None;
-  bool ofGroup = loop.getHeads() == tile::HeadGroup::Group && ofOneHead;
-  bool ofKvHeads = loop.getHeads() == tile::HeadGroup::KvHeads;
+  bool ofGroup = joined == tile::HeadGroup::Group && ofOneHead;
+  bool ofKvHeads = joined == tile::HeadGroup::KvHeads;
   int64_t heads = ofGroup ? group : ofKvHeads ? problem.getKvHeads() : problem.getQueryHeads();
   int64_t first = ofGroup ? item.head / group * group : 0;
   for (int64_t head = 0; head != (headsDiffer ? heads : 1); ++head) {
     Item part = item;
     part.head = ofKvHeads ? head * group : first + head;
-    values.bind(loop.getInner(), part);
-    count(loop.getBody().front(), part, headsDiffer ? times : times * double(heads));
+    values.bind(body.getArgument(0), part);
+    count(body, part, headsDiffer ? times : times * double(heads));
+    // Each panel is copied to its stack.
+    for (mlir::Type type : loop->getResultTypes()) {
+      auto panel = llvm::cast<tile::PanelType>(type);
+      add({.scratchBytes = 2 * cellsOf(panel, part) * bytesOf(panel.getElement())},
+          headsDiffer ? times : times * double(heads));
+    }
   }
 }
 
@@ -204,6 +214,8 @@ double tokenPanelBytes(tile::PlanOp plan, tile::ProgramOp program, const ReportO
     for (llvm::StringRef name : {"scratch", "row", "accumulators"})
       if (auto slot = op->getAttrOfType<mlir::IntegerAttr>(name); slot && ofTokens)
         slots.insert(slot.getInt());
+    if (auto stacks = llvm::dyn_cast<tile::StackPanelsOp>(op); stacks && ofTokens)
+      slots.insert_range(stacks.getScratch().value_or(llvm::ArrayRef<int64_t>()));
   });
   double bytes = 0;
   for (int64_t slot : slots)

@@ -33,7 +33,8 @@ private:
   void countItem(const Item &item, double times);
   void count(mlir::Block &block, const Item &item, double times);
   void count(mlir::Operation &op, const Item &item, double times);
-  void countHeads(tile::ForEachHeadOp loop, const Item &item, double times);
+  /// `loop` joins the heads, or keeps panels of each.
+  void countHeads(mlir::Operation *loop, tile::HeadGroup joined, const Item &item, double times);
   void countRowTiles(tile::ForEachRowTileOp loop, const Item &item, double times);
   void countList(tile::ScatterListOp scatter, const Item &item, double times);
   void countVisits(tile::ForEachVisitOp visits, const Item &item, double times);

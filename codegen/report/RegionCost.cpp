@@ -118,7 +118,17 @@ void RegionCounter::count(mlir::Region &region, llvm::ArrayRef<Extent> extents, 
         })
         .Case([&](tile::ReducePositionsOp reduce) {
           auto numberOf = [&](Value count) { return Extent{{0, integer(count).value_or(1)}, 1}; };
-          count(reduce.getBody(), {numberOf(reduce.getRows()), numberOf(reduce.getKeys())}, times);
+          llvm::SmallVector<Extent> extents = {numberOf(reduce.getRows()),
+                                               numberOf(reduce.getKeys())};
+          if (reduce.getItem()) {
+            int64_t heads = plan.getProblem().getQueryHeads(),
+                    kvHeads = plan.getProblem().getKvHeads();
+            heads = reduce.getHeads() == tile::HeadGroup::Group     ? heads / kvHeads
+                    : reduce.getHeads() == tile::HeadGroup::KvHeads ? kvHeads
+                                                                    : heads;
+            extents.insert(extents.begin(), Extent{{0, heads}, 1});
+          }
+          count(reduce.getBody(), extents, times);
         });
 }
 

@@ -28,23 +28,35 @@ static LogicalResult verifyPartOfItem(Operation *op, Region &body) {
   return op->emitOpError() << "expected a body with one argument of type '!tile.item'";
 }
 
-ParseResult ForEachHeadOp::parse(OpAsmParser &parser, OperationState &result) {
-  OpAsmParser::Argument head;
-  Region *body = result.addRegion();
+/// `%sub of %item`, and which heads where it is not the group.
+static ParseResult parseHeadsOfItem(OpAsmParser &parser, OpAsmParser::Argument &head,
+                                    OperationState &result) {
   if (parsePartOfItem(parser, head, result))
     return failure();
   StringRef keyword;
   if (succeeded(parser.parseOptionalKeyword(&keyword, {"group", "all", "kv_heads"})))
     result.addAttribute("heads",
                         HeadGroupAttr::get(parser.getContext(), *symbolizeHeadGroup(keyword)));
-  return failure(parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+  return success();
+}
+
+static void printHeadsOfItem(OpAsmPrinter &printer, BlockArgument head, Value item,
+                             HeadGroup heads) {
+  printPartOfItem(printer, head, item);
+  if (heads != HeadGroup::Group)
+    printer << ' ' << stringifyHeadGroup(heads);
+}
+
+ParseResult ForEachHeadOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument head;
+  Region *body = result.addRegion();
+  return failure(parseHeadsOfItem(parser, head, result) ||
+                 parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
                  parser.parseRegion(*body, head));
 }
 
 void ForEachHeadOp::print(OpAsmPrinter &printer) {
-  printPartOfItem(printer, getInner(), getItem());
-  if (getHeads() != HeadGroup::Group)
-    printer << ' ' << stringifyHeadGroup(getHeads());
+  printHeadsOfItem(printer, getInner(), getItem(), getHeads());
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"heads"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
@@ -53,6 +65,43 @@ void ForEachHeadOp::print(OpAsmPrinter &printer) {
 LogicalResult ForEachHeadOp::verifyRegions() {
   // for_each_head_c1
   return verifyPartOfItem(*this, getBody());
+}
+
+ParseResult StackPanelsOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::Argument head;
+  Region *body = result.addRegion();
+  return failure(parseHeadsOfItem(parser, head, result) ||
+                 parser.parseColonTypeList(result.types) ||
+                 parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+                 parser.parseRegion(*body, head));
+}
+
+void StackPanelsOp::print(OpAsmPrinter &printer) {
+  printHeadsOfItem(printer, getInner(), getItem(), getHeads());
+  printer << " : " << getPanels().getTypes();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"heads"});
+  printer << ' ';
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult StackPanelsOp::verify() {
+  // stack_panels_c3
+  size_t buffers = getScratch().value_or(ArrayRef<int64_t>()).size();
+  if (!getScratch() || buffers == getNumResults())
+    return success();
+  return emitOpError() << "expected a buffer for each of " << getNumResults() << " stacks but got "
+                       << buffers;
+}
+
+LogicalResult StackPanelsOp::verifyRegions() {
+  // stack_panels_c1
+  if (failed(verifyPartOfItem(*this, getBody())))
+    return failure();
+  // stack_panels_c2
+  auto yield = dyn_cast<YieldOp>(getBody().front().getTerminator());
+  if (yield && yield.getOperandTypes() == getPanels().getTypes())
+    return success();
+  return emitOpError() << "expected its body to yield (" << getPanels().getTypes() << ")";
 }
 
 ParseResult ForEachRowTileOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -216,10 +265,16 @@ LogicalResult SelectPanelOp::verifyRegions() {
 
 LogicalResult PanelValueOp::verify() {
   // panel_value_c1
-  if (getValue().getType() == getPanel().getType().getElement())
+  if (getValue().getType() != getPanel().getType().getElement())
+    return emitOpError() << "expected a result of " << getPanel().getType().getElement()
+                         << " but got " << getValue().getType();
+  // panel_value_c2; of what panels became, nothing is known.
+  Operation *maker = getPanel().getDefiningOp();
+  if (isa_and_nonnull<UnrealizedConversionCastOp>(maker) ||
+      isa_and_nonnull<StackPanelsOp>(maker) == static_cast<bool>(getItem()))
     return success();
-  return emitOpError() << "expected a result of " << getPanel().getType().getElement()
-                       << " but got " << getValue().getType();
+  return emitOpError() << (getItem() ? "expected a stack of panels where it names an item"
+                                     : "expected the item of a head, of which it reads a stack");
 }
 
 LogicalResult LoadElementOp::verify() {

@@ -63,6 +63,39 @@ def Tile_ForEachRowTileOp : Tile_Op<"for_each_row_tile", [SingleBlock, NoTermina
   }];
 }
 
+def Tile_StackPanelsOp : Tile_Op<"stack_panels", [SingleBlock]> {
+  let summary = "panels of heads that belong together, all at once";
+  let description = [{
+    The body runs as that of `tile.for_each_head` does; each result is a stack of what it yields: one panel a head, kept for as long as the item lasts.
+    `tile.panel_value` reads the one of the head whose item it names. `scratch` holds a panel for each query head, for each result.
+
+    Constraints:
+
+    - stack_panels_c1: the body has one argument, of type `!tile.item`.
+    - stack_panels_c2: the body yields panels of the types of the results.
+    - stack_panels_c3: `scratch` names one buffer for each result.
+
+    Example:
+
+    ```mlir
+    %s = tile.stack_panels %sub of %item all : !tile.panel<rows = 64, query = 1, elements = 128, f32> {
+      %x = tile.load_panel of %sub : !tile.panel<rows = 64, query = 1, elements = 128, f32>
+      tile.yield %x : !tile.panel<rows = 64, query = 1, elements = 128, f32>
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Item:$item, DefaultValuedAttr<Tile_HeadGroup, "::skim::tile::HeadGroup::Group">:$heads,
+                       OptionalAttr<DenseI64ArrayAttr>:$scratch);
+  let results = (outs Variadic<Tile_Panel>:$panels);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::BlockArgument getInner() { return getBody().getArgument(0); }
+  }];
+}
+
 def Tile_LoadPanelOp : Tile_Op<"load_panel"> {
   let summary = "the query vectors of the item's rows";
   let description = [{
@@ -287,104 +320,6 @@ def Tile_ContributeOp : Tile_Op<"contribute", [SingleBlock]> {
     `of` $item `cells` `(` $query_cell `,` $key_cell `)` (`diagonal` $diagonal^)? (`elements` $elements^)? `where` $body attr-dict
   }];
   let hasVerifier = 1;
-  let hasRegionVerifier = 1;
-}
-
-def Tile_PanelValueOp : Tile_Op<"panel_value", [Pure]> {
-  let summary = "value of a panel at a position";
-  let description = [{
-    `panel[row cell of q, column of k]`; for element columns k is the element. Stands in scalar regions. A row that the item does not have gives an unspecified value.
-
-    Constraint panel_value_c1: the result has the panel's element type.
-
-    Example:
-
-    ```mlir
-    %x = tile.panel_value %s (%q, %k) : !tile.panel<rows = 64, query = 1, key = 16, f32> -> f32
-    ```
-  }];
-  let arguments = (ins Tile_Panel:$panel, Index:$query, Index:$key);
-  let results = (outs AnyTypeOf<[I1, F32, F64]>:$value);
-  let assemblyFormat = "$panel `(` $query `,` $key `)` attr-dict `:` qualified(type($panel)) `->` type($value)";
-  let hasVerifier = 1;
-}
-
-def Tile_LoadElementOp : Tile_Op<"load_element", [Pure]> {
-  let summary = "element of an operand's vector";
-  let description = [{
-    `operand[position, head of the item, element]` as f32; the position exists. Stands in scalar regions.
-
-    Constraint load_element_c1: queries need an item with a query head, keys and values one with a query head or a KV head.
-
-    Example:
-
-    ```mlir
-    %x = tile.load_element keys of %item at (%k, %i) : f32
-    ```
-  }];
-  let arguments = (ins Tile_VectorSource:$source, Tile_Item:$item, Index:$position, Index:$element);
-  let results = (outs F32:$value);
-  let assemblyFormat = "$source `of` $item `at` `(` $position `,` $element `)` attr-dict `:` type($value)";
-  let hasVerifier = 1;
-}
-
-def Tile_ReduceElementsOp : Tile_Op<"reduce_elements", [Pure, SingleBlock]> {
-  let summary = "sum or maximum over the elements of a vector";
-  let description = [{
-    The sum (in f64, in ascending order, rounded once) or maximum of what the region yields for elements 0 to n - 1; NaN where one of them is. Stands in scalar regions, and its region is one.
-
-    Constraints:
-
-    - reduce_elements_c1: the region takes an `index` and yields an `f32`; the kind is `sum` or `max`.
-    - reduce_elements_c2: the region holds scalar operations only.
-
-    Example:
-
-    ```mlir
-    %s = tile.reduce_elements sum 128 {
-    ^bb0(%i: index):
-      %a = tile.load_element queries of %item at (%q, %i) : f32
-      %b = tile.load_element keys of %item at (%k, %i) : f32
-      %ab = arith.mulf %a, %b : f32
-      tile.yield %ab : f32
-    } : f32
-    ```
-  }];
-  let arguments = (ins Tile_Reduction:$kind, Tile_I64<1>:$elements);
-  let results = (outs F32:$value);
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind $elements $body attr-dict `:` type($value)";
-  let hasVerifier = 1;
-  let hasRegionVerifier = 1;
-}
-
-def Tile_ReducePositionsOp : Tile_Op<"reduce_positions", [Pure, SingleBlock]> {
-  let summary = "reduction over a number of rows and of keys, at one position";
-  let description = [{
-    Reduces what the region yields for i from 0 to `rows` - 1 and, for each, j from 0 to `keys` - 1, as `tile.reduce_panel` does: sums in f64, in ascending order,
-    rounded once; a NaN contributes nothing, and where nothing contributes the result is NaN. Both numbers are the same wherever the region around is evaluated.
-    Stands in scalar regions, and its region is one.
-
-    Constraints:
-
-    - reduce_positions_c1: the region takes two `index` and yields an `f32`.
-    - reduce_positions_c2: the region holds scalar operations only.
-
-    Example:
-
-    ```mlir
-    %s = tile.reduce_positions mean rows %one keys %n {
-    ^bb0(%i: index, %j: index):
-      %key = arith.addi %first, %j : index
-      %x = tile.load_element keys of %item at (%key, %e) : f32
-      tile.yield %x : f32
-    } : f32
-    ```
-  }];
-  let arguments = (ins Tile_Reduction:$kind, Index:$rows, Index:$keys);
-  let results = (outs F32:$value);
-  let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind `rows` $rows `keys` $keys $body attr-dict `:` type($value)";
   let hasRegionVerifier = 1;
 }
 

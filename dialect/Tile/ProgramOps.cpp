@@ -61,12 +61,18 @@ std::optional<ItemShape> skim::tile::itemShape(Value item) {
   if (!argument)
     return std::nullopt;
   Operation *loop = argument.getOwner()->getParentOp();
-  if (auto heads = dyn_cast_or_null<ForEachHeadOp>(loop)) {
-    std::optional<ItemShape> shape = itemShape(heads.getItem());
+  auto ofHeads = [](Value outer, HeadGroup heads) {
+    std::optional<ItemShape> shape = itemShape(outer);
     if (shape)
-      shape->head = heads.getHeads() == HeadGroup::KvHeads ? HeadKind::Kv : HeadKind::Query;
+      shape->head = heads == HeadGroup::KvHeads ? HeadKind::Kv : HeadKind::Query;
     return shape;
-  }
+  };
+  if (auto heads = dyn_cast_or_null<ForEachHeadOp>(loop))
+    return ofHeads(heads.getItem(), heads.getHeads());
+  if (auto stack = dyn_cast_or_null<StackPanelsOp>(loop))
+    return ofHeads(stack.getItem(), stack.getHeads());
+  if (auto reduce = dyn_cast_or_null<ReducePositionsOp>(loop))
+    return reduce.getItem() ? ofHeads(reduce.getItem(), *reduce.getHeads()) : std::nullopt;
   if (auto tiles = dyn_cast_or_null<ForEachRowTileOp>(loop)) {
     std::optional<ItemShape> shape = itemShape(tiles.getItem());
     if (shape)

@@ -215,8 +215,20 @@ LogicalResult ReduceElementsOp::verifyRegions() {
                             Float32Type::get(getContext()));
 }
 
+LogicalResult ReducePositionsOp::verify() {
+  // reduce_positions_c3
+  if (getHeads().has_value() != static_cast<bool>(getItem()))
+    return emitOpError() << "expected an item and which heads of it, or neither";
+  if (getHeads() == HeadGroup::Group)
+    return requireHead(*this, getItem(), HeadKind::Kv, "a group");
+  return success();
+}
+
 LogicalResult ReducePositionsOp::verifyRegions() {
   // reduce_positions_c1, reduce_positions_c2
   Type index = IndexType::get(getContext());
-  return verifyScalarRegion(getBody(), {index, index}, Float32Type::get(getContext()));
+  SmallVector<Type> arguments(2, index);
+  if (getItem())
+    arguments.insert(arguments.begin(), getItem().getType());
+  return verifyScalarRegion(getBody(), arguments, Float32Type::get(getContext()));
 }

@@ -8,6 +8,7 @@ include "dialect/Tile/MemoryOps.td"
 include "dialect/Tile/ComputeOps.td"
 include "dialect/Tile/SelectOps.td"
 include "dialect/Tile/PanelOps.td"
+include "dialect/Tile/ScalarOps.td"
 include "dialect/Tile/PlanOps.td"
 
 #endif // SKIM_DIALECT_TILE_TILEOPS_TD

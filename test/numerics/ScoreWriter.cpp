@@ -18,7 +18,7 @@ PatternWriter::Map PatternWriter::product() {
     std::string let = letOf(key.text);
     return {"dot(" + let + ", " + let + ")", key.axes};
   }
-  if (random.chance(0.05) && hasFewPairs() && query.axes.query == 1 && key.axes.key == 1)
+  if (random.chance(0.08) && hasFewPairs() && query.axes.query == 1 && key.axes.key == 1)
     return productOfPairs(query, key);
   if (random.chance(0.15)) {
     int64_t out = random.pick<int64_t>({8, 16});
@@ -50,23 +50,45 @@ bool PatternWriter::hasFewPairs() const {
   return pairs * problem.q.heads * problem.q.dim < 20'000'000;
 }
 
-/// Products of vectors that each pair has, joined along keys or not.
+/// Products of vectors that each pair has, joined along keys or over heads, or not.
 PatternWriter::Map PatternWriter::productOfPairs(const Map &query, const Map &key) {
   std::string factor = letOf(key.text);
+  Axes::Head head = std::max(query.axes.head, key.axes.head);
   std::string pairs =
       join({"(", query.text, random.pick<std::string>({" - ", " * ", " + "}), factor, ")"});
-  Map map{"", {std::max(query.axes.head, key.axes.head), 1, 1, false}};
+  if (random.chance(0.3)) { // Vectors that scores weigh or leave out.
+    std::string score = letOf(join({"dot(", query.text, ", ", factor, ")"}));
+    pairs = join(
+        {"(", pairs,
+         random.pick<std::string>({" where top_k(" + score + ", 5)", " where " + score + " > 0.1",
+                                   " * softmax(" + score + ", over: k)"}),
+         ")"});
+  }
+  Map map{"", {head, 1, 1, false}};
+  // The heads that are joined, as an axis.
+  std::string heads;
+  if (random.chance(0.4)) {
+    bool isGroup = head == Axes::Head::Head && random.chance(0.6);
+    heads = isGroup ? "group" : "heads";
+    head = isGroup ? Axes::Head::KvHead : Axes::Head::None;
+  }
+  std::string overHeads = heads.empty() ? "" : ", over: " + heads;
   switch (random.between(0, 4)) {
   case 0: { // A distance between them.
-    std::string let = letOf(pairs);
+    std::string let = letOf(heads.empty() ? pairs : join({"mean(", pairs, overHeads, ")"}));
     map.text = join({"dot(", let, ", ", let, ")"});
+    map.axes.head = head;
     return map;
   }
   case 1:
     pairs = join({"smooth(", pairs, ", 3)"});
+    if (!heads.empty())
+      pairs = join({random.pick<std::string>({"sum(", "var("}), pairs, overHeads, ")"});
     break;
   case 2:
     pairs = castVectors(pairs);
+    if (!heads.empty())
+      pairs = join({random.pick<std::string>({"sum(", "max("}), pairs, overHeads, ")"});
     break;
   case 3: {
     map.axes.query = random.pick<int64_t>({1, 2, 4});
@@ -75,14 +97,16 @@ PatternWriter::Map PatternWriter::productOfPairs(const Map &query, const Map &ke
     std::string into = keyAxis(map.axes.key);
     if (map.axes.query > 1)
       into = join({"(", queryAxis(map.axes.query), ", ", into, ")"});
-    pairs = join({kind, pairs, ", into: ", into, ")"});
+    pairs = join({kind, pairs, ", into: ", into, overHeads, ")"});
     factor = join({"mean(", factor, ", into: ", keyAxis(map.axes.key), ")"});
     break;
   }
   default:
-    pairs = join({random.pick<std::string>({"mean(", "min("}), pairs, ", over: k)"});
+    pairs = join({random.pick<std::string>({"mean(", "min("}), pairs,
+                  heads.empty() ? ", over: k)" : ", over: (k, " + heads + "))"});
     break;
   }
+  map.axes.head = std::max(head, key.axes.head);
   map.text = join({"dot(", pairs, ", ", factor, ")"});
   return map;
 }

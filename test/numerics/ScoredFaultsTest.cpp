@@ -27,7 +27,7 @@ TEST(ScoredFaults, K1RowsForWhichNothingScoresHighEnough) {
     EXPECT_EQ(checkScored(kernel, c), "") << set;
     if (!kernel)
       continue;
-    CpuResult result = runOnCpu(*kernel, c, {});
+    RunResult result = runOnCpu(*kernel, c, {});
     EXPECT_TRUE(std::all_of(result.out.begin(), result.out.end(), [](float x) { return x == 0; }));
     EXPECT_TRUE(
         std::all_of(result.lse.begin(), result.lse.end(), [](float x) { return x == -INFINITY; }));
@@ -42,6 +42,21 @@ TEST(ScoredFaults, K1UndefinedScoresAreNotSelected) {
                     {{150, 150}}, kTwoHeads);
   addInput(c, "x", "f32", {10}, [](int64_t i) { return i % 3 == 1 ? NAN : 0.25 * double(i % 4); });
   EXPECT_EQ(checkScored(c), "");
+}
+
+TEST(ScoredFaults, K1VectorsAreUndefinedComponentByComponent) {
+  for (const char *vectors :
+       {"mean(x, 16)", "sum(x, into: k / 16)", "var(x, into: k / 16)", "smooth(mean(x, 16), 3)",
+        "mean(int8(x), 16)", "max(abs(x) - 0.5, into: k / 16)", "mean(linear(x, w), 16)"}) {
+    Case c = makeCase(std::string("pattern p {\n  input x: vec[k]\n  input w: vec\n"
+                                  "  keep top_k(dot(Q, ") +
+                          vectors + "), 3)\n}",
+                      {{90, 90}}, {.heads = 2, .kvHeads = 1, .dim = 16});
+    addInput(c, "x", "vec", {90, 16},
+             [](int64_t i) { return i % 23 == 5 ? NAN : 0.0625 * double(i * 37 % 101 - 50); });
+    addInput(c, "w", "vec", {16, 16}, [](int64_t i) { return 0.125 * double(i % 5 - 2); });
+    EXPECT_EQ(checkScored(c), "") << vectors;
+  }
 }
 
 TEST(ScoredFaults, K2LengthsThatAreNoMultipleOfABlock) {
@@ -139,6 +154,33 @@ TEST(ScoredFaults, K3VectorsThatEachPairHas) {
   }
 }
 
+TEST(ScoredFaults, K3VectorsThatEachPairHasAreJoinedOverHeads) {
+  for (const char *clauses :
+       {"keep dot(sum(Q * K, over: group), K) > 0.0",
+        "keep top_k(dot(var(Q - K, over: heads), K), 5)",
+        // Rows, keys and heads at once.
+        "keep top_k(dot(max(Q * K, into: (q / 4, k / 16), over: group), mean(K, 16)), 2)",
+        "keep dot(mean(Q * K, over: (k, heads)), K) > 0.1",
+        // What the joined vectors are made of is scored itself, head by head.
+        "keep top_k(dot(sum(Q * softmax(dot(Q, K), over: k), over: group), K), 5)",
+        "keep top_k(dot(sum((Q - K) where top_k(dot(Q, K), 7), over: heads), K), 5)",
+        "keep top_k(dot(min(int8(Q * K), over: group), smooth(K, 3)), 5)",
+        // Joined once more, over other heads.
+        "let x = Q * max(dot(Q, K), over: group)\n"
+        "  keep top_k(dot(sum(x - mean(x, over: heads), over: group), K), 5)",
+        "let x = Q * tanh(dot(Q, K))\n"
+        "  let y = mean(x, over: group)\n"
+        "  keep top_k(dot(y - max(y, over: heads), mean(y, over: heads)), 5)",
+        "input w: f32[head]\n  keep top_k(dot(sum(Q * K * w, over: heads), K), 5) or head < 1 and "
+        "k < 3"}) {
+    Case c = makeCase(std::string("pattern p {\n  ") + clauses + "\n}", {{40, 40}, {21, 70}},
+                      {.heads = 4, .kvHeads = 2, .dim = 16});
+    if (c.program.find("input w") != std::string::npos)
+      addInput(c, "w", "f32", {2, 4}, [](int64_t i) { return 0.5 + double(i); });
+    EXPECT_EQ(checkScored(c), "") << clauses;
+  }
+}
+
 TEST(ScoredFaults, K3VectorsAreSmoothedAlongKeys) {
   for (const char *keys :
        {"smooth(K, 3)", "smooth(mean(K, 16), 5)", "smooth(K where k % 3 != 1, 5)",
@@ -226,7 +268,7 @@ TEST(ScoredFaults, K9TheTilesThatAreVisitedAreTheSelectedOnes) {
   EXPECT_EQ(checkScored(kernel, c), "");
   if (!kernel)
     return;
-  CpuResult result = runOnCpu(*kernel, c, {});
+  RunResult result = runOnCpu(*kernel, c, {});
   EXPECT_EQ(result.statistics.tiles_visited, 2 * (36 - 6));
   EXPECT_EQ(result.statistics.tiles_masked, 2 * (8 - 1));
   for (float value : result.out)

@@ -8,6 +8,7 @@
 // CHECK-DAG:   #[[MAP4:.*]] = affine_map<()[s0, s1, s2] -> (1, 1, 6, 64)>
 // CHECK-DAG:   #[[MAP5:.*]] = affine_map<()[s0, s1, s2] -> (1, 1, 1, s1 + s2)>
 // CHECK-DAG:   #[[MAP6:.*]] = affine_map<()[s0, s1, s2] -> (1, 1, 4, s2 ceildiv 16)>
+// CHECK-DAG:   #[[STACK:.*]] = affine_map<()[s0, s1, s2] -> (1, 1, 260, 64)>
 // CHECK-LABEL: tile.plan @shared_plan
 // CHECK-NEXT:  tile.buffer 0 "map" : ui8
 // CHECK-NEXT:  tile.launch @first
@@ -96,6 +97,27 @@ tile.program @second attributes {problem = #problem, schedule = #tile.schedule<r
       ^bb0(%q: index, %k: index):
         tile.yield %scale : f32
       }
+    }
+  }
+}
+
+// A stack has a panel for each of four query heads: 64 columns and one more of each.
+// CHECK-LABEL: tile.plan @heads_plan
+// CHECK:         tile.buffer 1 "panels" : f32 cell 1 extents #[[STACK]] per_worker
+// CHECK:         tile.buffer 2 "panel" : f32 cell 1 extents #{{.*}} per_worker
+tile.plan @heads_plan attributes {pattern = "heads", problem = #problem} {
+  tile.buffer 0 "map" : f32 cell 1 extents affine_map<()[s0, s1, s2] -> (s0, 2, s1, 1)>
+  tile.launch @heads
+}
+
+// CHECK-LABEL: tile.program @heads
+// CHECK:       tile.stack_panels {{.*}} attributes {scratch = array<i64: 1>}
+// CHECK-NEXT:    tile.load_panel of %{{.*}} scratch 2
+tile.program @heads attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    %stack = tile.stack_panels %sub of %item : !tile.panel<rows = 64, query = 1, elements = 64, f32> {
+      %x = tile.load_panel of %sub : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+      tile.yield %x : !tile.panel<rows = 64, query = 1, elements = 64, f32>
     }
   }
 }

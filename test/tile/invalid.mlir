@@ -1699,6 +1699,108 @@ func.func @f(%n: index) {
 
 // -----
 
+func.func @f(%item: !tile.item, %n: index) {
+  // reduce_positions_c3
+  // expected-error @below {{expected an item and which heads of it, or neither}}
+  %s = "tile.reduce_positions"(%item, %n, %n) <{kind = 0 : i32}> ({
+  ^bb0(%sub: !tile.item, %i: index, %j: index):
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  }) : (!tile.item, index, index) -> f32
+  return
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = none, axis = queries>} {
+  tile.for_each_work_item %item {
+    %n = arith.constant 1 : index
+    // reduce_positions_c3
+    // expected-error @below {{a group needs work items by KV head but the program has 'head = none'}}
+    %s = tile.reduce_positions sum over group of %item rows %n keys %n {
+    ^bb0(%sub: !tile.item, %i: index, %j: index):
+      %x = arith.constant 0.0 : f32
+      tile.yield %x : f32
+    } : f32
+  }
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %n: index) {
+  // reduce_positions_c1
+  // expected-error @below {{expected a region with arguments ('!tile.item', 'index', 'index') but got ('index', 'index')}}
+  %s = tile.reduce_positions sum over all of %item rows %n keys %n {
+  ^bb0(%i: index, %j: index):
+    %x = arith.constant 0.0 : f32
+    tile.yield %x : f32
+  } : f32
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item) {
+  // stack_panels_c1
+  // expected-error @below {{expected a body with one argument of type '!tile.item'}}
+  %s = "tile.stack_panels"(%item) ({
+  ^bb0(%sub: index):
+    %x = tile.load_panel of %item : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+    tile.yield %x : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+  }) : (!tile.item) -> !tile.panel<rows = 64, query = 1, elements = 64, f32>
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item) {
+  // stack_panels_c2
+  // expected-error @below {{expected its body to yield ('!tile.panel<rows = 64, query = 1, key = 1, f32>')}}
+  %s = tile.stack_panels %sub of %item all : !tile.panel<rows = 64, query = 1, key = 1, f32> {
+    %x = tile.load_panel of %sub : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+    tile.yield %x : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item) {
+  // stack_panels_c3
+  // expected-error @below {{expected a buffer for each of 1 stacks but got 2}}
+  %s = tile.stack_panels %sub of %item all : !tile.panel<rows = 64, query = 1, elements = 64, f32> attributes {scratch = array<i64: 1, 2>} {
+    %x = tile.load_panel of %sub : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+    tile.yield %x : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+  }
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %i: index) {
+  %x = tile.load_panel of %item : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+  // panel_value_c2
+  // expected-error @below {{expected a stack of panels where it names an item}}
+  %y = tile.panel_value %x of %item (%i, %i) : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> f32
+  return
+}
+
+// -----
+
+func.func @f(%item: !tile.item, %i: index) {
+  %s = tile.stack_panels %sub of %item all : !tile.panel<rows = 64, query = 1, elements = 64, f32> {
+    %x = tile.load_panel of %sub : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+    tile.yield %x : !tile.panel<rows = 64, query = 1, elements = 64, f32>
+  }
+  // panel_value_c2
+  // expected-error @below {{expected the item of a head, of which it reads a stack}}
+  %y = tile.panel_value %s (%i, %i) : !tile.panel<rows = 64, query = 1, elements = 64, f32> -> f32
+  return
+}
+
+// -----
+
 #problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
 tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = query, axis = queries>} {
   tile.for_each_work_item %item {

@@ -302,6 +302,28 @@ tile.program @panels attributes {
         tile.yield %r : f32
       }
     }
+    // CHECK: %[[STACK:.*]] = tile.stack_panels %[[EACH:.*]] of %[[ITEM]] all : !tile.panel<rows = 64, query = 1, elements = 128, f32> attributes {scratch = array<i64: 13>} {
+    %stack = tile.stack_panels %each of %item all : !tile.panel<rows = 64, query = 1, elements = 128, f32> attributes {scratch = array<i64: 13>} {
+      // CHECK: %[[OF_HEAD:.*]] = tile.load_panel of %[[EACH]] scratch 14
+      %of_head = tile.load_panel of %each scratch 14 : !tile.panel<rows = 64, query = 1, elements = 128, f32>
+      // CHECK: tile.yield %[[OF_HEAD]]
+      tile.yield %of_head : !tile.panel<rows = 64, query = 1, elements = 128, f32>
+    }
+    %joined = tile.reduce_panel of %item scratch 15 : !tile.panel<rows = 64, query = 1, f32> {
+      tile.contribute of %item cells (1, 0) where {
+      ^bb0(%q: index, %k: index):
+        %one = arith.constant 1 : index
+        // CHECK: tile.reduce_positions sum over all of %[[ITEM]] rows %{{.*}} keys %{{.*}} {
+        %sum = tile.reduce_positions sum over all of %item rows %one keys %one {
+        // CHECK: ^bb0(%[[SUB:.*]]: !tile.item, %{{.*}}: index, %{{.*}}: index):
+        ^bb0(%sub: !tile.item, %i: index, %j: index):
+          // CHECK: tile.panel_value %[[STACK]] of %[[SUB]](%{{.*}}, %{{.*}}) : !tile.panel<rows = 64, query = 1, elements = 128, f32> -> f32
+          %v = tile.panel_value %stack of %sub (%q, %i) : !tile.panel<rows = 64, query = 1, elements = 128, f32> -> f32
+          tile.yield %v : f32
+        } : f32
+        tile.yield %sum : f32
+      }
+    }
     // CHECK: tile.for_each_visit
     tile.for_each_visit %visit of %item
         touched [interval<lower = affine_map<(t) -> (0)>, upper = affine_map<(t) -> (t + 1)>>] hidden []

@@ -1,5 +1,6 @@
 // Loops over parts of an item: its heads, its tiles of rows.
 #include "codegen/cpu/Items.h"
+#include "codegen/cpu/PanelAccess.h"
 #include "codegen/cpu/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,6 +10,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace skim::cpu {
 #define GEN_PASS_DEF_LOWERITEMS
@@ -31,9 +33,26 @@ static LogicalResult inlineBody(Code &code, Operation *op, tile::ItemRecordOp pa
 
 /// Whether the item of `op` has a head of its own: its program's items have one, or it is that of a
 /// loop around.
-static bool isOfOneHead(tile::ForEachHeadOp op) {
-  return op->getParentOfType<tile::ForEachHeadOp>() ||
+static bool isOfOneHead(Operation *op) {
+  return op->getParentOfType<tile::ForEachHeadOp>() || op->getParentOfType<tile::StackPanelsOp>() ||
          kernelInfo(op).items.getHead() != tile::HeadKind::None;
+}
+
+/// The body of `op` for each of its heads, and behind it what `then` writes for that head.
+template <typename Op>
+static LogicalResult loopOverHeads(Code &code, Op op, tile::ItemRecordOp item, bool ofOneHead,
+                                   function_ref<void(tile::ItemRecordOp)> then) {
+  tile::HeadGroup heads = op.getHeads();
+  if (heads == tile::HeadGroup::Group && !ofOneHead)
+    heads = tile::HeadGroup::All;
+  auto [first, end] = headsOf(code, item, heads);
+  LogicalResult inlined = success();
+  code.loop(first, end, 1, [&](Value head) {
+    tile::ItemRecordOp part = itemOfHead(code, item, head, heads == tile::HeadGroup::KvHeads);
+    inlined = inlineBody(code, op, part);
+    then(part);
+  });
+  return inlined;
 }
 
 static LogicalResult lower(tile::ForEachHeadOp op, bool ofOneHead) {
@@ -41,24 +60,43 @@ static LogicalResult lower(tile::ForEachHeadOp op, bool ofOneHead) {
   if (failed(item))
     return failure();
   Code code = Code::before(op);
-  KernelInfo info = kernelInfo(op);
-  int64_t heads = info.problem.getQueryHeads(), group = heads / info.problem.getKvHeads();
-  bool ofKvHeads = op.getHeads() == tile::HeadGroup::KvHeads;
-  Value first = code.index(0), end = code.index(ofKvHeads ? info.problem.getKvHeads() : heads);
-  if (op.getHeads() == tile::HeadGroup::Group && ofOneHead) {
-    first = code.mul(item->getKvHead(), code.index(group));
-    end = code.add(first, code.index(group));
-  }
-  LogicalResult inlined = success();
-  code.loop(first, end, 1, [&](Value head) {
-    auto part = cast<tile::ItemRecordOp>(code.clone(**item));
-    Code before = Code::before(part);
-    part.getHeadMutable().assign(ofKvHeads ? before.mul(head, before.index(group)) : head);
-    part.getKvHeadMutable().assign(ofKvHeads ? head : before.floorDiv(head, group));
-    inlined = inlineBody(code, op, part);
-  });
+  LogicalResult lowered = loopOverHeads(code, op, *item, ofOneHead, [](tile::ItemRecordOp) {});
   op.erase();
-  return inlined;
+  return lowered;
+}
+
+/// Each panel is copied to its place in the stack as soon as it is made.
+static LogicalResult lower(tile::StackPanelsOp op, bool ofOneHead) {
+  FailureOr<tile::ItemRecordOp> item = itemRecord(op, op.getItem());
+  if (failed(item))
+    return failure();
+  if (!op.getScratch())
+    return op.emitOpError() << "expected scratch; run skim-assign-scratch";
+  Code code = Code::before(op);
+  SmallVector<Value> stacks;
+  for (auto [slot, panel] : llvm::zip_equal(*op.getScratch(), op.getPanels())) {
+    auto type = cast<tile::PanelType>(panel.getType());
+    FailureOr<Value> data = scratchOf(op, *item, slot, panelElementBytes(type));
+    if (failed(data))
+      return failure();
+    stacks.push_back(*data);
+  }
+  Operation *yield = op.getBody().front().getTerminator();
+  SmallVector<Value> made(yield->getOperands());
+  yield->erase();
+  LogicalResult lowered = loopOverHeads(code, op, *item, ofOneHead, [&](tile::ItemRecordOp part) {
+    for (auto [stack, panel] : llvm::zip_equal(stacks, made)) {
+      auto type = cast<tile::PanelType>(panel.getType());
+      Value bytes =
+          arith::IndexCastOp::create(code, code.getI64Type(), panelBytes(code, part, type));
+      LLVM::MemcpyOp::create(code, panelOfHead(code, part, type, stack), panelData(code, panel),
+                             bytes, /*isVolatile=*/false);
+    }
+  });
+  for (auto [panel, stack] : llvm::zip_equal(op.getPanels(), stacks))
+    replacePanel(code, panel, stack);
+  op.erase();
+  return lowered;
 }
 
 static LogicalResult lower(tile::ForEachRowTileOp op) {
@@ -96,15 +134,18 @@ struct LowerItemsPass : skim::cpu::impl::LowerItemsBase<LowerItemsPass> {
     SmallVector<Operation *> loops;
     DenseSet<Operation *> ofOneHead;
     getOperation().walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<tile::ForEachHeadOp, tile::ForEachRowTileOp>(op))
+      if (isa<tile::ForEachHeadOp, tile::StackPanelsOp, tile::ForEachRowTileOp>(op))
         loops.push_back(op);
-      if (auto heads = dyn_cast<tile::ForEachHeadOp>(op); heads && isOfOneHead(heads))
+      if (isa<tile::ForEachHeadOp, tile::StackPanelsOp>(op) && isOfOneHead(op))
         ofOneHead.insert(op);
     });
     for (Operation *op : loops) {
-      auto heads = dyn_cast<tile::ForEachHeadOp>(op);
-      if (failed(heads ? lower(heads, ofOneHead.contains(op))
-                       : lower(cast<tile::ForEachRowTileOp>(op))))
+      auto lowered =
+          llvm::TypeSwitch<Operation *, LogicalResult>(op)
+              .Case<tile::ForEachHeadOp, tile::StackPanelsOp>(
+                  [&](auto heads) { return lower(heads, ofOneHead.contains(op)); })
+              .Default([](Operation *tiles) { return lower(cast<tile::ForEachRowTileOp>(tiles)); });
+      if (failed(lowered))
         return signalPassFailure();
     }
   }

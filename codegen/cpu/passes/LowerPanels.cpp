@@ -34,8 +34,7 @@ template <typename Op> static FailureOr<Opened> open(Code &code, Op op) {
   if (failed(item))
     return failure();
   tile::PanelType type = op.getPanel().getType();
-  int64_t bytes = panelElementInMemory(code, type).getIntOrFloatBitWidth() / 8;
-  FailureOr<Value> data = scratchOf(op, *item, op.getScratch(), bytes);
+  FailureOr<Value> data = scratchOf(op, *item, op.getScratch(), panelElementBytes(type));
   if (failed(data))
     return failure();
   return Opened{*item, *data, rowCellsBegin(code, *item, type), rowCellsEnd(code, *item, type),

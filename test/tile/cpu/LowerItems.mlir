@@ -97,3 +97,26 @@ tile.program @group_of_each attributes {problem = #problem, schedule = #tile.sch
     }
   }
 }
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 32, value_dim = 32, operand = f32, out = f32>
+
+// Each head's panel is copied to its place: 32 columns of 64 rows.
+// CHECK-LABEL: func.func @stacks
+tile.program @stacks attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // CHECK: scf.for
+    // CHECK: scf.for %[[HEAD:.*]] = %{{.*}} to %{{.*}} step %c1
+    // CHECK: %[[PART:.*]] = tile.item_record {{.*}} head(%[[HEAD]])
+    // CHECK: %[[PANEL:.*]] = tile.load_panel of %[[PART]] scratch 1
+    // CHECK: %[[MADE:.*]] = builtin.unrealized_conversion_cast %[[PANEL]]
+    // CHECK: %[[OFFSET:.*]] = arith.muli %[[HEAD]], %c8192
+    // CHECK: llvm.getelementptr
+    // CHECK: "llvm.intr.memcpy"(%{{.*}}, %[[MADE]], %c8192_i64)
+    %stack = tile.stack_panels %sub of %item : !tile.panel<rows = 64, query = 1, elements = 32, f32> attributes {scratch = array<i64: 0>} {
+      %x = tile.load_panel of %sub scratch 1 : !tile.panel<rows = 64, query = 1, elements = 32, f32>
+      tile.yield %x : !tile.panel<rows = 64, query = 1, elements = 32, f32>
+    }
+  }
+}
