@@ -40,6 +40,14 @@ function(skim_add_executable name)
   target_link_libraries(${name} PRIVATE ${ARG_LINK} skim_warnings)
 endfunction()
 
+# skim_set_timeout(SECONDS TEST...): how long tests may take; ten times as long with sanitizers.
+function(skim_set_timeout seconds)
+  if(SKIM_SANITIZE)
+    math(EXPR seconds "10 * ${seconds}")
+  endif()
+  set_tests_properties(${ARGN} PROPERTIES TIMEOUT ${seconds})
+endfunction()
+
 # skim_add_unit_test(NAME SOURCES a.cpp ... [LINK libs ...] [LABELS l ...]): a GoogleTest
 # program, run by ctest as one test.
 function(skim_add_unit_test name)
@@ -52,7 +60,7 @@ function(skim_add_unit_test name)
     set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
   endif()
   if(ARG_TIMEOUT)
-    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT})
+    skim_set_timeout(${ARG_TIMEOUT} ${name})
   endif()
 endfunction()
 
