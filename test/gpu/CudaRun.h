@@ -1,0 +1,66 @@
+// Runs the cases of the numerics tests on a CUDA device.
+#ifndef SKIM_TEST_GPU_CUDARUN_H
+#define SKIM_TEST_GPU_CUDARUN_H
+
+#include "runtime/cuda/DeviceMemory.h"
+#include "test/gpu/Device.h"
+#include "test/numerics/CpuRun.h"
+
+#include <memory>
+#include <string>
+
+namespace skim::numerics {
+
+/// The options that compile a case for Hopper.
+CompileOptions cudaOptionsFor(const Case &c);
+Expected<Kernel> compileForCuda(const Case &c);
+
+/// Operands and results of a run in the memory of a device, as NaN where the host has NaN.
+struct DeviceOperands {
+  static Expected<DeviceOperands> copy(cuda::DeviceArena &arena, const Operands &host);
+  /// Brings results to where `host` has them.
+  Status read(cuda::DeviceArena &arena, const Operands &host) const;
+
+  Operands operands;
+};
+
+/// Enqueues one run in a workspace of bytes 0xff, and waits. A status of DataOutOfRange leaves
+/// results behind.
+Status runOnce(cuda::DeviceArena &arena, const cuda::DriverApi &api, const Kernel &kernel,
+               const BatchShape &shape, const Operands &operands, const Parameters &parameters);
+
+/// Runs as `run` of CpuRun.h does.
+void runOnCuda(const std::shared_ptr<const cuda::Device> &device, const Kernel &kernel,
+               PreparedRun &prepared);
+RunResult runOnCuda(const std::shared_ptr<const cuda::Device> &device, const Kernel &kernel,
+                    const Case &c, const Layout &layout = {.padding = 8});
+
+/// Compiles and runs the case, and compares it with the reference.
+std::string checkOnCuda(const std::shared_ptr<const cuda::Device> &device, const Case &c,
+                        const Layout &layout = {.padding = 8});
+
+/// Tests of whole kernels: skipped, with the reason, where there is no device.
+class CudaTest : public test::GpuTest {
+protected:
+  /// As `checkOnCuda`.
+  std::string check(const Case &c, const Layout &layout = {.padding = 8}) const {
+    return checkOnCuda(device, c, layout);
+  }
+  RunResult run(const Kernel &kernel, const Case &c, const Layout &layout = {.padding = 8}) const {
+    return runOnCuda(device, kernel, c, layout);
+  }
+};
+
+/// The kernel of a case, which must compile.
+#define SKIM_COMPILE_FOR_CUDA(kernel, c)                                                           \
+  Expected<Kernel> kernel = compileForCuda(c);                                                     \
+  ASSERT_TRUE(kernel) << kernel.status().message()
+
+/// Whether results are the same bits.
+bool sameResults(const RunResult &a, const RunResult &b);
+/// Whether the rows of `part` are rows [first, ...) of `whole`, bit for bit.
+bool areRowsOf(const RunResult &part, const RunResult &whole, int64_t first);
+
+} // namespace skim::numerics
+
+#endif // SKIM_TEST_GPU_CUDARUN_H
