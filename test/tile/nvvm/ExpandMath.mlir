@@ -16,3 +16,19 @@ llvm.func @functions(%x: f32) -> f32 {
   %c = math.tanh %b : f32
   llvm.return %c : f32
 }
+
+// CHECK-LABEL: llvm.func @of_f64
+// CHECK: arith.shli
+// CHECK: arith.shrui
+// CHECK: math.absf
+// CHECK: arith.shli
+// CHECK: math.copysign
+// CHECK-NOT: math.exp
+// CHECK-NOT: math.log
+// CHECK-NOT: math.tanh
+llvm.func @of_f64(%x: f64) -> f64 {
+  %a = math.exp %x : f64
+  %b = math.log %a : f64
+  %c = math.tanh %b : f64
+  llvm.return %c : f64
+}
