@@ -88,6 +88,10 @@ private:
   Status check();
   Status measure();
   std::vector<Row> rows();
+  void say(const std::string &what) const {
+    if (options.progress)
+      options.progress(std::string(dtypeName(workload.dtype())) + ": " + what);
+  }
 
   const CpuSuiteOptions &options;
   const ThreadPool &pool;
@@ -98,6 +102,7 @@ private:
 };
 
 Status Round::add(std::string name, PatternRun what, std::optional<Bar> bar, bool isSelection) {
+  say("compiling " + name);
   Expected<TimedPattern> pattern = TimedPattern::compile(std::move(what), workload, pool);
   if (!pattern)
     return {pattern.status().code(), name + ": " + pattern.status().message()};
@@ -117,6 +122,7 @@ Status Round::check() {
   const Geometry &geometry = options.geometry;
   for (Contestant &contestant : contestants) {
     Row &row = contestant.row;
+    say("checking " + row.name);
     Expected<double> error =
         contestant.pattern.errorAgainstReference(std::min(geometry.tokens, kCheckedTokens));
     if (!error)
@@ -148,7 +154,8 @@ Status Round::check() {
 
 Status Round::measure() {
   size_t count = contestants.size() + (peer ? 1 : 0);
-  for (int64_t repeat = 0; repeat < options.repeats; ++repeat)
+  for (int64_t repeat = 0; repeat < options.repeats; ++repeat) {
+    say("repeat " + std::to_string(repeat + 1) + " of " + std::to_string(options.repeats));
     for (size_t turn = 0; turn < count; ++turn) {
       // Each repeat starts with another one, so that nobody always follows the same.
       size_t who = (turn + repeat) % count;
@@ -167,6 +174,7 @@ Status Round::measure() {
                                                                   : timing->seconds);
       contestant.selection.seconds.push_back(timing->selectionSeconds);
     }
+  }
   return Status::ok();
 }
 

@@ -7,6 +7,7 @@
 
 #include <skim/Status.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct CpuSuiteOptions {
   int64_t repeats = 5;
   bool torch = true; ///< Run PyTorch beside.
   std::string python = "python3";
+  /// Where there is one, hears what is being done.
+  std::function<void(const std::string &)> progress = {};
 };
 
 struct Bar {

@@ -142,9 +142,12 @@ static bool isAlike(const BundleEntry &a, const BundleEntry &b) {
 }
 
 Expected<std::string> Compiler::bundle(const std::vector<BundleRequest> &requests,
-                                       std::string *warnings) const {
+                                       std::string *warnings,
+                                       const std::function<void(size_t)> &progress) const {
   std::vector<BundleEntry> entries;
   for (const BundleRequest &request : requests) {
+    if (progress)
+      progress(entries.size());
     Expected<BundleEntry> entry = compileEntry(request.pattern, request.options);
     if (!entry)
       return entry.status();

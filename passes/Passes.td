@@ -59,7 +59,7 @@ def ChooseSchedule : SkimModulePass<"skim-choose-schedule"> {
     For `sm_90a`: three consumers of 64 rows by 64 keys, the fastest shape, where no row block of the pattern would be cut; else two consumers by 128 keys,
     or by 64 where some block of keys is not a multiple of 128. Head dimensions over 128 leave registers for two consumers and 64 keys.
   }];
-  let options = [Option<"target", "target", "std::string", "\"cpu\"", "cpu or sm_90a">];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "cpu or sm_90a (default: cpu)">];
 }
 
 def PlanSelections : SkimModulePass<"skim-plan-selections"> {

@@ -28,7 +28,7 @@ void buildPlanPipeline(mlir::OpPassManager &manager, const std::string &target) 
 
 namespace {
 struct PlanOptions : mlir::PassPipelineOptions<PlanOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("cpu or sm_90a"),
+  Option<std::string> target{*this, "target", llvm::cl::desc("cpu or sm_90a (default: cpu)"),
                              llvm::cl::init("cpu")};
 };
 } // namespace

@@ -12,7 +12,8 @@ class SkimCpuPass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
 }
 class SkimCpuTargetPass<string flag> : SkimCpuPass<flag> {
   let options = [Option<"target", "target", "std::string", "\"native\"",
-                        "name of the CPU target, which sets the width of vectors">];
+                        "name of the CPU target, which sets the width of vectors: native, x86-64-v2, x86-64-v3, x86-64-v4 or aarch64 "
+                        "(default: native, this machine)">];
 }
 
 def LowerProgram : SkimCpuPass<"skim-cpu-lower-program"> {

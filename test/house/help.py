@@ -1,4 +1,4 @@
-"""Help and docs/command-line.md have every option, each with its default: help.py SKIM"""
+"""Help and the documents have every option, each with its default: help.py SKIM SKIM-OPT SKIM-LSP-SERVER"""
 
 import re
 import subprocess
@@ -21,12 +21,11 @@ def help_of(*arguments):
     return subprocess.run([sys.argv[1], *arguments], capture_output=True, text=True, check=True).stdout
 
 
+DEFAULT = re.compile(r"default(?: of \w+)?: [^)]+\)$")
 commands = re.findall(r"^  (\w+)  ", help_of("help"), re.M)
 findings, checked = [], 0
 if set(commands) != set(sections):
     findings.append(f"skim help lists {sorted(commands)}, docs/command-line.md has {sorted(sections)}")
-# Options that say on or off, or without which nothing runs, have no default to give.
-NO_DEFAULT = {"--help", "--json", "--report", "--no-dense", "--save-kept", "--qkv", "--inputs", "--out", "-o"}
 for command in commands:
     options = re.findall(r"^  (-[\w-]+)(?: \S+)? +(\S.*)$", help_of(command, "--help"), re.M)
     if help_of("help", command) != help_of(command, "--help"):
@@ -37,9 +36,41 @@ for command in commands:
         checked += 1
         if option not in documented:
             findings.append(f"docs/command-line.md: skim {command} lacks {option}")
-        if "(default: " not in text and option not in NO_DEFAULT:
+        if not DEFAULT.search(text) and option != "--help":
             findings.append(f"skim {command} --help: {option} names no default")
     for option in documented - {option for option, _ in options}:
         findings.append(f"docs/command-line.md: skim {command} has no option {option}")
+
+
+def program_help(program):
+    """{option: text} of a program that has its options from llvm::cl, those of passes included."""
+    text = subprocess.run([program, "--help"], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^ *(--[\w-]+)\S* +- +(\S.*)$", text, re.M)
+
+
+# The passes of this project stand in the help of skim-opt with what they do, and their options with defaults.
+options = program_help(sys.argv[2])
+ours = {option for option, _ in options if option.startswith("--skim-")}
+registered = set()
+for path in ("passes/Passes.td", "codegen/cpu/Passes.td", "codegen/nvvm/Passes.td"):
+    registered |= {"--" + flag for flag in re.findall(r"^def \w+ : \w+<\"(skim-[\w-]+)\"", tree.read(path), re.M)}
+registered.add("--skim-plan")
+checked += len(registered)
+for option in registered ^ ours:
+    findings.append(f"skim-opt --help and the definitions of passes disagree about {option}")
+for option, text in options:
+    if option == "--target" and "default" not in text:
+        findings.append(f"skim-opt --help: {option}, {text}, names no default")
+
+# Those of the language server, in docs/editors.md as well.
+page = tree.read("docs/editors.md")
+for option, text in program_help(sys.argv[3]):
+    if option in ("--help", "--help-list", "--version"):
+        continue
+    checked += 1
+    if "(default: " not in text:
+        findings.append(f"skim-lsp-server --help: {option} names no default")
+    if f"`{option}" not in page:
+        findings.append(f"docs/editors.md: skim-lsp-server lacks {option}")
 
 tree.report(findings, checked)

@@ -2,6 +2,7 @@
 #include "bench/CpuSuite.h"
 #include "bench/Report.h"
 #include "tools/skim/Failure.h"
+#include "tools/skim/Progress.h"
 #include "tools/skim/Subcommands.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -31,7 +32,11 @@ llvm::Error bench(const Options &options) {
       return given.takeError();
     number.value = *given;
   }
-  Expected<bench::SuiteResult> result = bench::runCpuSuite(suite);
+  Expected<bench::SuiteResult> result = [&] {
+    Progress progress("starting");
+    suite.progress = [&](const std::string &what) { progress.show(what); };
+    return bench::runCpuSuite(suite);
+  }();
   if (!result)
     return failureOf(result.status());
   if (options.has(OPT_json))

@@ -5,6 +5,7 @@
 #include "tools/skim/PatternSource.h"
 #include "tools/skim/PrintReport.h"
 #include "tools/skim/Problem.h"
+#include "tools/skim/Progress.h"
 #include "tools/skim/Settings.h"
 #include "tools/skim/Subcommands.h"
 
@@ -88,8 +89,10 @@ llvm::Error report(const Options &options, const PatternSource &source,
     if (!setting.isConstexpr)
       call.parameters[name] = setting.values;
   std::string warnings;
-  Expected<Report> report =
-      Compiler().report(source.variant(Variant::Asked), problem, call, &warnings);
+  Expected<Report> report = [&] {
+    Progress progress("counting the cost of " + source.entry().name);
+    return Compiler().report(source.variant(Variant::Asked), problem, call, &warnings);
+  }();
   if (!report)
     return failureOf(report.status());
   llvm::errs() << warnings;
@@ -154,8 +157,10 @@ llvm::Error compile(const Options &options) {
       return llvm::Error::success();
   }
   std::string warnings;
-  Expected<std::string> text =
-      Compiler().emit((*source)->variant(Variant::Asked), *problem, *stage, &warnings);
+  Expected<std::string> text = [&] {
+    Progress progress("compiling " + entry.name);
+    return Compiler().emit((*source)->variant(Variant::Asked), *problem, *stage, &warnings);
+  }();
   if (!text)
     return failureOf(text.status());
   if (!reports) // The report brought them.

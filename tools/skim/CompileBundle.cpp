@@ -4,6 +4,7 @@
 #include "tools/skim/OutputFile.h"
 #include "tools/skim/PatternSource.h"
 #include "tools/skim/Problem.h"
+#include "tools/skim/Progress.h"
 #include "tools/skim/Settings.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -46,6 +47,16 @@ constantsOf(const PatternSource &source, llvm::ArrayRef<Setting> settings, const
         llvm::none_of(sources, [&](const auto &each) { return hasParameter(*each, setting.name); }))
       own.push_back(setting);
   return matchConstants(source.entry(), own);
+}
+
+Expected<std::string> compileAll(const std::vector<BundleRequest> &requests,
+                                 std::string &warnings) {
+  Progress progress("compiling " + llvm::Twine(requests.size()) + " kernels");
+  return Compiler().bundle(requests, &warnings, [&](size_t number) {
+    const CompileOptions &options = requests[number].options;
+    progress.show("compiling " + llvm::Twine(options.pattern) + " for " + options.target +
+                  ", kernel " + llvm::Twine(number + 1) + " of " + llvm::Twine(requests.size()));
+  });
 }
 
 } // namespace
@@ -92,7 +103,7 @@ llvm::Error compileBundle(const Options &options) {
     }
   }
   std::string warnings;
-  Expected<std::string> bundle = Compiler().bundle(requests, &warnings);
+  Expected<std::string> bundle = compileAll(requests, warnings);
   if (!bundle)
     return failureOf(bundle.status());
   llvm::errs() << warnings;

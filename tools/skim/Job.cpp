@@ -81,6 +81,11 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+llvm::StringRef workName(const Job &job, Variant variant) {
+  bool isDense = variant == Variant::Dense || variant == Variant::DenseKeysAlone;
+  return isDense ? llvm::StringRef("dense attention") : llvm::StringRef(job.source.entry().name);
+}
+
 llvm::Expected<Outcome> run(const Job &job, Variant variant) {
   switch (job.device) {
   case Device::Cpu:

@@ -95,6 +95,8 @@ struct Outcome {
   std::string problem;
 };
 
+/// Of a job's pattern, for those who watch: its name, or `dense attention`.
+llvm::StringRef workName(const Job &job, Variant variant);
 llvm::Expected<Outcome> run(const Job &job, Variant variant);
 llvm::Expected<Outcome> runOnCpu(const Job &job, Variant variant);
 

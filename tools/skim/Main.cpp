@@ -16,28 +16,10 @@ namespace {
 
 using namespace skim::tool;
 
-struct Row {
-  llvm::StringLiteral name;
-  Command command;
-  llvm::Error (*run)(const Options &);
-  llvm::StringLiteral summary;
-};
-
-constexpr Row rows[] = {
-    {"compile", CompileCommand, compile,
-     "compile a pattern: intermediate forms, assembly, object, bundle"},
-    {"run", RunCommand, runPattern, "run a pattern over Q/K/V and compare it with dense attention"},
-    {"show", ShowCommand, show, "draw what a pattern keeps, as SVG or PNG"},
-    {"eval", EvalCommand, evaluate,
-     "run a small language model under patterns: what they cost in quality"},
-    {"inspect", InspectCommand, inspect, "print what a bundle holds"},
-    {"bench", BenchCommand, bench,
-     "measure attention on this machine, beside another implementation"},
-};
-
-const Row *find(llvm::StringRef name) {
-  const Row *row = llvm::find_if(rows, [&](const Row &r) { return r.name == name; });
-  return row == std::end(rows) ? nullptr : row;
+const Subcommand *find(llvm::StringRef name) {
+  const Subcommand *row =
+      llvm::find_if(subcommands(), [&](const Subcommand &each) { return each.name == name; });
+  return row == subcommands().end() ? nullptr : row;
 }
 
 void printOverview(llvm::raw_ostream &os) {
@@ -45,9 +27,10 @@ void printOverview(llvm::raw_ostream &os) {
         "becomes a kernel.\n\n"
         "usage: skim SUBCOMMAND PATTERN.skim [options]\n"
         "       skim inspect FILE.skimb [options]\n"
-        "       skim bench SUITE [options]\n\n";
-  for (const Row &row : rows)
-    os << "  " << llvm::left_justify(row.name, 10) << row.summary << '\n';
+        "       skim bench SUITE [options]\n"
+        "       skim completion SHELL\n\n";
+  for (const Subcommand &row : subcommands())
+    os << "  " << llvm::left_justify(row.name, 12) << row.summary << '\n';
   os << "\n  skim help SUBCOMMAND   the options of a subcommand, as skim SUBCOMMAND --help\n"
         "  skim --version         the versions of skim and LLVM\n\n"
         "exit codes: 0 fine, 1 the input is wrong, 2 the usage is wrong, 3 the device or the\n"
@@ -81,7 +64,7 @@ int help(llvm::ArrayRef<const char *> arguments) {
     printOverview(llvm::outs());
     return exitWith(ExitCode::Fine);
   }
-  if (const Row *row = find(arguments.front())) {
+  if (const Subcommand *row = find(arguments.front())) {
     Options::printHelp(llvm::outs(), row->command);
     return exitWith(ExitCode::Fine);
   }
@@ -100,7 +83,7 @@ int dispatch(llvm::ArrayRef<const char *> arguments) {
     llvm::outs() << "skim " SKIM_VERSION " (LLVM " LLVM_VERSION_STRING ")\n";
     return exitWith(ExitCode::Fine);
   }
-  const Row *row = find(first);
+  const Subcommand *row = find(first);
   if (!row)
     return fail(wrongUsage("unknown subcommand '" + first + "'"), "");
   llvm::Expected<Options> options = Options::parse(row->command, arguments.drop_front());

@@ -65,6 +65,10 @@ CommandText textOf(Command command) {
   case InspectCommand:
     return {"skim inspect FILE.skimb [options]",
             "Prints what a bundle holds, and checks it against damage.", "bundle"};
+  case CompletionCommand:
+    return {"skim completion bash|zsh|fish",
+            "Prints what makes a shell complete the subcommands and options of skim.",
+            "shell (bash, zsh or fish)"};
   }
   return {};
 }
@@ -124,6 +128,23 @@ void Options::printHelp(llvm::raw_ostream &stream, Command command) {
   CommandText text = textOf(command);
   table().printHelp(stream, text.usage, text.title, /*ShowHidden=*/false, /*ShowAllAliases=*/false,
                     llvm::opt::Visibility(command));
+}
+
+std::vector<OptionDescription> Options::list(Command command) {
+  std::vector<OptionDescription> list;
+  const Table &all = table();
+  for (const llvm::opt::OptTable::Info &info : optionInfos) {
+    const char *help = all.getOptionHelpText(info.ID, llvm::opt::Visibility(command));
+    // Aliases and what is read as no option have no text.
+    if ((info.Visibility & command) == 0 || help == nullptr)
+      continue;
+    OptionDescription option{
+        all.getOptionPrefixedName(info.ID), info.MetaVar != nullptr ? info.MetaVar : "", help, {}};
+    if (info.Values != nullptr && *info.Values != '\0')
+      llvm::append_range(option.choices, llvm::split(info.Values, ','));
+    list.push_back(std::move(option));
+  }
+  return list;
 }
 
 llvm::StringRef Options::text(OptionId id, llvm::StringRef otherwise) const {

@@ -21,7 +21,8 @@ enum Command : unsigned {
   ShowCommand = 1u << 3,
   BenchCommand = 1u << 4,
   EvalCommand = 1u << 5,
-  InspectCommand = 1u << 6
+  InspectCommand = 1u << 6,
+  CompletionCommand = 1u << 7
 };
 
 enum OptionId : unsigned {
@@ -38,17 +39,27 @@ struct Setting {
   llvm::StringRef option; ///< As errors name it: `--set`, or another of that form.
 };
 
+/// One option of a subcommand, for those who list them.
+struct OptionDescription {
+  llvm::StringRef name;    ///< `--target`
+  llvm::StringRef metavar; ///< `FILE`; empty for a switch.
+  llvm::StringRef help;
+  std::vector<llvm::StringRef> choices; ///< Empty where any value goes.
+};
+
 class Options {
 public:
   /// Fails with WrongUsage on an unknown option, a missing value, or a number of
-  /// operands other than one (the pattern file, the suite or the bundle; compile and eval
-  /// take several pattern files); `--help` needs none.
+  /// operands other than one (the pattern file, the suite, the bundle or the shell; compile and
+  /// eval take several pattern files); `--help` needs none.
   static llvm::Expected<Options> parse(Command command, llvm::ArrayRef<const char *> arguments);
 
   static void printHelp(llvm::raw_ostream &stream, Command command);
+  /// The options that the help of a subcommand lists.
+  static std::vector<OptionDescription> list(Command command);
 
   bool has(OptionId id) const { return arguments.hasArg(id); }
-  /// The pattern file, the suite of benchmarks or the bundle.
+  /// The pattern file, the suite of benchmarks, the bundle or the shell.
   llvm::StringRef operand() const { return operandTexts.front(); }
   /// All of them, at least one.
   llvm::ArrayRef<std::string> operands() const { return operandTexts; }

@@ -2,6 +2,7 @@
 #include "tools/skim/Failure.h"
 #include "tools/skim/Job.h"
 #include "tools/skim/LaunchArguments.h"
+#include "tools/skim/Progress.h"
 
 #include "runtime/LaunchPlan.h"
 #include <skim/Compiler.h>
@@ -73,6 +74,7 @@ private:
 llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant) {
   auto start = std::chrono::steady_clock::now();
   std::string warnings;
+  Progress progress("compiling " + workName(job, variant));
   Expected<Kernel> kernel = variant == Variant::Asked && !job.bundle.empty()
                                 ? loadFromBundle(job, /*target=*/"")
                                 : Compiler({.metrics = job.compileMetrics})
@@ -80,7 +82,7 @@ llvm::Expected<CpuKernel> compileForCpu(const Job &job, Variant variant) {
                                                variant == Variant::Asked ? &warnings : nullptr);
   if (!kernel)
     return failureOf(kernel.status());
-  llvm::errs() << warnings;
+  messages() << warnings;
   std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   return CpuKernel{std::move(*kernel), seconds.count()};
 }
@@ -142,7 +144,10 @@ llvm::Expected<Outcome> runOnCpu(const Job &job, const CpuKernel &compiled) {
     return probe.takeError();
   std::vector<double> selection;
   std::vector<double> attention;
+  Progress progress("running " + kernel.launchPlan().pattern);
   for (int64_t i = 0; i < job.repeat; ++i) {
+    progress.show("running " + llvm::Twine(kernel.launchPlan().pattern) + ", " +
+                  llvm::Twine(i + 1) + " of " + llvm::Twine(job.repeat));
     skim_statistics statistics = {};
     options.statistics = &statistics;
     Status status = kernel.run(*plan, operands, parameters, workspace.span(), options);

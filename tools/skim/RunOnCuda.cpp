@@ -4,6 +4,7 @@
 #include "tools/skim/Failure.h"
 #include "tools/skim/Job.h"
 #include "tools/skim/LaunchArguments.h"
+#include "tools/skim/Progress.h"
 
 #include <skim/Compiler.h>
 #include <skim/Kernel.h>
@@ -20,12 +21,13 @@ Expected<Kernel> compileForCuda(const Job &job, Variant variant, double &seconds
   CompileOptions options = compileOptions(job);
   options.target = "sm_90a";
   std::string warnings;
+  Progress progress("compiling " + workName(job, variant));
   Expected<Kernel> kernel =
       variant == Variant::Asked && !job.bundle.empty()
           ? loadFromBundle(job, options.target)
           : Compiler().compile(job.source.variant(variant), options,
                                variant == Variant::Asked ? &warnings : nullptr);
-  llvm::errs() << warnings;
+  messages() << warnings;
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return kernel;
 }

@@ -1,6 +1,7 @@
 // Runs a job on the reference interpreter.
 #include "tools/skim/Failure.h"
 #include "tools/skim/Job.h"
+#include "tools/skim/Progress.h"
 
 #include "frontends/text/Diagnostics.h"
 #include "frontends/text/Loader.h"
@@ -111,7 +112,7 @@ llvm::Error check(const Job &job, const Pattern &pattern, Variant variant) {
                                                   variant == Variant::Asked ? &warnings : nullptr);
   if (!checked)
     return failureOf(checked.status());
-  llvm::errs() << warnings;
+  messages() << warnings;
   return llvm::Error::success();
 }
 
@@ -151,13 +152,16 @@ llvm::Expected<Outcome> runOnReference(const Job &job, Variant variant) {
   Outcome outcome;
   outcome.compileSeconds = seconds();
   std::vector<double> times;
+  Progress progress("interpreting " + workName(job, variant));
   for (int64_t i = 0; i < job.repeat; ++i) {
+    progress.show("interpreting " + workName(job, variant) + ", " + llvm::Twine(i + 1) + " of " +
+                  llvm::Twine(job.repeat));
     double before = seconds();
     auto answer = reference::interpret(program, *entry, *problem);
     times.push_back(seconds() - before);
     if (const auto *error = std::get_if<reference::Error>(&answer)) {
       if (error->range.isValid()) {
-        diagnostics.sources().PrintMessage(llvm::errs(), error->range.Start,
+        diagnostics.sources().PrintMessage(messages(), error->range.Start,
                                            llvm::SourceMgr::DK_Error, error->message, error->range);
         return alreadyReported();
       }

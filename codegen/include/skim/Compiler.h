@@ -13,6 +13,7 @@
 #include <skim/Status.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,9 +101,11 @@ public:
   /// The bytes of a bundle with a kernel for each request, which `Kernel::load` reads without a
   /// compiler. Requests must differ in pattern, target, configuration or constants. The same
   /// requests give the same bytes. For `sm_90a` they hold PTX and, where ptxas is found (docs/
-  /// bundles.md says where), machine code. `warnings`, where not null, is appended to.
+  /// bundles.md says where), machine code. `warnings`, where not null, is appended to. `progress`,
+  /// where there is one, is called before each request is compiled, with its number from 0.
   Expected<std::string> bundle(const std::vector<BundleRequest> &requests,
-                               std::string *warnings = nullptr) const;
+                               std::string *warnings = nullptr,
+                               const std::function<void(size_t)> &progress = {}) const;
 
   /// The text of the intermediate form at `stage`. `warnings` as for `compile`.
   Expected<std::string> emit(const Pattern &pattern, const CompileOptions &options, Stage stage,

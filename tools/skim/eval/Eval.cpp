@@ -1,42 +1,17 @@
 // `skim eval`: runs a language model under patterns and says what they cost in quality.
 #include "tools/skim/Failure.h"
+#include "tools/skim/Progress.h"
 #include "tools/skim/Subcommands.h"
 #include "tools/skim/eval/EvalOptions.h"
 #include "tools/skim/eval/Points.h"
 #include "tools/skim/eval/Report.h"
 
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace skim::tool {
 namespace {
-
-/// One line on a terminal that says how far the measurement is; nothing elsewhere.
-class Progress {
-public:
-  Progress(int64_t prompts, int64_t layers) : prompts(prompts), layers(layers) {}
-  ~Progress() {
-    if (isShown)
-      llvm::errs() << clearLine;
-  }
-  Progress(const Progress &) = delete;
-  Progress &operator=(const Progress &) = delete;
-
-  void show(llvm::StringRef name, int64_t prompt, int64_t layer) {
-    if (!llvm::sys::Process::StandardErrIsDisplayed())
-      return;
-    isShown = true;
-    llvm::errs() << clearLine << name << ": prompt " << prompt + 1 << " of " << prompts
-                 << ", layer " << layer + 1 << " of " << layers;
-  }
-
-private:
-  static constexpr llvm::StringLiteral clearLine = "\r\033[K";
-  int64_t prompts, layers;
-  bool isShown = false;
-};
 
 llvm::Expected<std::vector<Prompt>> makePrompts(const EvalOptions &options) {
   llvm::Expected<std::string> text = readText(options.textPath);
@@ -62,10 +37,10 @@ public:
     if (text.empty() || !printed.insert(text).second)
       return;
     if (text.contains("error: "))
-      llvm::errs() << text << '\n';
+      messages() << text << '\n';
     else
-      llvm::WithColor::error() << "pattern '" << point.source->entry().name << "': " << text
-                               << '\n';
+      llvm::WithColor::error(messages())
+          << "pattern '" << point.source->entry().name << "': " << text << '\n';
   }
 
 private:
@@ -79,14 +54,16 @@ llvm::Error measureAll(const EvalOptions &options, llvm::ArrayRef<Point> points,
   if (!pool)
     return environmentFailed(pool.status().message());
   Model model(weights, options.attention.dtype, **pool, options.attention.threads);
-  Progress progress(options.prompts, weights.shape.layers);
+  Progress progress("language model");
   Complaints complaints;
   auto measureOne = [&](const Point &point, const AttentionSetup &setup) {
     llvm::StringRef name = point.source->entry().name;
-    PointResult result = measure(point, model, weights.shape, setup, measurement.prompts,
-                                 [&](size_t prompt, int64_t layer) {
-                                   progress.show(name, static_cast<int64_t>(prompt), layer);
-                                 });
+    PointResult result = measure(
+        point, model, weights.shape, setup, measurement.prompts, [&](size_t prompt, int64_t layer) {
+          progress.show(name + ": prompt " + llvm::Twine(prompt + 1) + " of " +
+                        llvm::Twine(options.prompts) + ", layer " + llvm::Twine(layer + 1) +
+                        " of " + llvm::Twine(weights.shape.layers));
+        });
     complaints.print(point, result);
     return result;
   };
