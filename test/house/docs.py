@@ -30,7 +30,8 @@ with tempfile.TemporaryDirectory() as folder:
                     checked += 1
                     if not os.path.exists(os.path.join(tree.ROOT, target)):
                         findings.append(f"{path}: names {target}, which does not exist")
-            if language == "skim" and re.search(r"^pattern ", block, re.M):
+            # Tutorials show mistakes as well; a test of their own runs them.
+            if language == "skim" and re.search(r"^pattern ", block, re.M) and not path.startswith("docs/tutorials/"):
                 checked += 1
                 file = os.path.join(folder, "document.skim")
                 with open(file, "w", encoding="utf-8") as out:
