@@ -62,15 +62,18 @@ public:
     if (Status status = session.parse(pattern); !status)
       return status;
     const std::string textKey = cache ? session.textKey() : "";
-    if (std::optional<KernelCache::Hit> hit = find(textKey))
-      return found(*std::move(hit), hit->entry.metadata.warnings, warnings);
+    if (std::optional<KernelCache::Hit> hit = find(textKey)) {
+      warnings = hit->entry.metadata.warnings;
+      return found(*std::move(hit));
+    }
     if (Status status = session.build(); !status)
       return status;
     const std::string irKey = cache ? session.irKey() : "";
     if (std::optional<KernelCache::Hit> hit = find(irKey)) {
       session.describe(hit->entry.metadata);
       cache->publish(textKey, writeBundle({&hit->entry, 1}));
-      return found(*std::move(hit), session.messages(), warnings);
+      warnings = session.messages();
+      return found(*std::move(hit));
     }
     if (cache && metrics)
       metrics->recordCacheLookup(false);
@@ -86,10 +89,9 @@ private:
     return key.empty() ? std::nullopt : cache->find(key);
   }
 
-  Expected<Kernel> found(KernelCache::Hit hit, std::string said, std::string &warnings) {
+  Expected<Kernel> found(KernelCache::Hit hit) {
     if (metrics)
       metrics->recordCacheLookup(true);
-    warnings = std::move(said);
     return std::move(hit.kernel);
   }
 

@@ -33,6 +33,7 @@ Expected<ParameterValue> valueOf(const skim_value &value) {
   if (value.count == 1)
     return ParameterValue(*value.bools != 0);
   std::vector<bool> bools;
+  bools.reserve(value.count);
   for (size_t i = 0; i < value.count; ++i)
     bools.push_back(value.bools[i] != 0);
   return ParameterValue(bools);

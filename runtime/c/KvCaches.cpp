@@ -159,6 +159,7 @@ skim_status_code skim_kv_cache_bind(const skim_kv_cache *cache, const skim_seque
   if (!versioned.isValid())
     return versioned.refusal("operands");
   std::vector<SequenceId> ids;
+  ids.reserve(count);
   for (size_t i = 0; i < count; ++i)
     ids.push_back(SequenceId(sequences[i]));
   Operands bound;

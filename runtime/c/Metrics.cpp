@@ -176,6 +176,7 @@ skim_status_code skim_metrics_prometheus_text(const skim_metrics *metrics,
   if (!metrics || !text || (!labels && label_count > 0))
     return refuse("expected metrics, labels and where to write the text but got null");
   std::vector<MetricLabel> given;
+  given.reserve(label_count);
   for (size_t i = 0; i < label_count; ++i)
     given.push_back({textOf(labels[i].name), textOf(labels[i].value)});
   const Expected<std::string> written = prometheusText(metrics->metrics.snapshot(), given);

@@ -14,6 +14,7 @@ skim_status_code skim_merge_states(const skim_attention_state *parts, size_t cou
     return refuse("expected parts and where to merge them but got null");
   Arrays arrays;
   std::vector<AttentionState> states;
+  states.reserve(count);
   for (size_t i = 0; i < count; ++i)
     states.push_back({arrays.view("out", parts[i].out), arrays.view("lse", parts[i].lse)});
   const AttentionState into = {arrays.view("merged.out", merged->out),
