@@ -130,6 +130,12 @@ std::string checkOnCuda(const std::shared_ptr<const cuda::Device> &device, const
   return compareRuns(c, expected.result, runOnCuda(device, *kernel, c, layout));
 }
 
+std::unique_ptr<Kernel> CudaTest::compile(const Case &c) {
+  Expected<Kernel> kernel = compileForCuda(c);
+  EXPECT_TRUE(kernel) << kernel.status().message();
+  return kernel ? std::make_unique<Kernel>(std::move(*kernel)) : nullptr;
+}
+
 bool sameResults(const RunResult &a, const RunResult &b) {
   return a.status.code() == b.status.code() && sameBits(a.out, b.out) && sameBits(a.lse, b.lse);
 }

@@ -42,6 +42,8 @@ std::string checkOnCuda(const std::shared_ptr<const cuda::Device> &device, const
 /// Tests of whole kernels: skipped, with the reason, where there is no device.
 class CudaTest : public test::GpuTest {
 protected:
+  /// The kernel of a case. Null where it does not compile, after a failure of the test.
+  static std::unique_ptr<Kernel> compile(const Case &c);
   /// As `checkOnCuda`.
   std::string check(const Case &c, const Layout &layout = {.padding = 8}) const {
     return checkOnCuda(device, c, layout);
@@ -50,11 +52,6 @@ protected:
     return runOnCuda(device, kernel, c, layout);
   }
 };
-
-/// The kernel of a case, which must compile.
-#define SKIM_COMPILE_FOR_CUDA(kernel, c)                                                           \
-  Expected<Kernel> kernel = compileForCuda(c);                                                     \
-  ASSERT_TRUE(kernel) << kernel.status().message()
 
 /// Whether results are the same bits.
 bool sameResults(const RunResult &a, const RunResult &b);

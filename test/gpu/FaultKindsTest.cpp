@@ -33,7 +33,8 @@ TEST_F(CudaFaults, K1RowsWithoutKeysGiveZeroAndMinusInfinity) {
                     kTwoHeads);
   addInput(c, "layout", "bool", {4, 4}, [](int64_t i) { return i >= 4 && i % 4 == 0; });
   EXPECT_EQ(check(c), "");
-  SKIM_COMPILE_FOR_CUDA(kernel, c);
+  std::unique_ptr<Kernel> kernel = compile(c);
+  ASSERT_TRUE(kernel);
   RunResult result = run(*kernel, c);
   for (int64_t head = 0; head != 2; ++head)
     for (int64_t token = 0; token != 256; ++token)
@@ -44,7 +45,8 @@ TEST_F(CudaFaults, K1CausalRowsBeforeTheFirstKey) {
   for (const char *program : {kDense, "pattern p { keep true\n sink_logit 2.0 }"}) {
     Case c = makeCase(program, {{130, 2}}, kTwoHeads);
     EXPECT_EQ(check(c), "");
-    SKIM_COMPILE_FOR_CUDA(kernel, c);
+    std::unique_ptr<Kernel> kernel = compile(c);
+    ASSERT_TRUE(kernel);
     RunResult result = run(*kernel, c);
     for (int64_t token = 0; token != 128; ++token)
       for (int64_t i = 0; i != result.valueDim; ++i)
@@ -53,7 +55,8 @@ TEST_F(CudaFaults, K1CausalRowsBeforeTheFirstKey) {
 }
 
 TEST_F(CudaFaults, K2LengthsThatAreNoMultipleOfATile) {
-  SKIM_COMPILE_FOR_CUDA(kernel, makeCase(kStreaming, {}, kTwoHeads));
+  std::unique_ptr<Kernel> kernel = compile(makeCase(kStreaming, {}, kTwoHeads));
+  ASSERT_TRUE(kernel);
   for (int64_t length : {1, 7, 15, 63, 64, 65, 127, 128, 129, 191, 193, 1000, 1001})
     for (KvLayout kv : {KvLayout::Contiguous, KvLayout::PagedNhd}) {
       Case c = makeCase(kStreaming, {{length, length}}, kTwoHeads);
@@ -75,7 +78,8 @@ TEST_F(CudaFaults, K4MembersOfABatchWithoutRowsOrKeys) {
   Case c = makeCase(kStreaming, {{150, 100}, {0, 0}, {150, 300}, {20, 0}, {0, 7}}, kTwoHeads);
   for (KvLayout kv : {KvLayout::Contiguous, KvLayout::PagedNhd})
     EXPECT_EQ(check(c, {.kv = kv, .pageSize = 16, .padding = 8}), "");
-  SKIM_COMPILE_FOR_CUDA(kernel, c);
+  std::unique_ptr<Kernel> kernel = compile(c);
+  ASSERT_TRUE(kernel);
   RunResult result = run(*kernel, c);
   for (int64_t token = 300; token != 320; ++token)
     EXPECT_TRUE(isEmptyRow(result, 0, token));
@@ -86,7 +90,8 @@ TEST_F(CudaFaults, K4MembersOfABatchWithoutRowsOrKeys) {
 TEST_F(CudaFaults, K8ListsAreSets) {
   Case c =
       makeCase("pattern p { input blocks: list[k / 16]\n keep blocks }", {{128, 112}}, kTwoHeads);
-  SKIM_COMPILE_FOR_CUDA(kernel, c);
+  std::unique_ptr<Kernel> kernel = compile(c);
+  ASSERT_TRUE(kernel);
   std::vector<std::vector<double>> lists = {{3, 0, 3, -1, 7}, {-1, 7, 3, 3, 0}, {0, 3, 3, 0, 3}};
   std::optional<RunResult> first;
   for (const std::vector<double> &list : lists) {
@@ -123,7 +128,8 @@ TEST_F(CudaFaults, K9ADroppedBlockIsNotRead) {
     c.problem.v.data[i] = 1024;
   addInput(c, "layout", "bool", {2, 8, 8}, [](int64_t i) { return i % 8 != 2; });
   EXPECT_EQ(check(c), "");
-  SKIM_COMPILE_FOR_CUDA(kernel, c);
+  std::unique_ptr<Kernel> kernel = compile(c);
+  ASSERT_TRUE(kernel);
   for (float value : run(*kernel, c).out)
     ASSERT_LT(std::abs(value), 10);
 }
@@ -140,8 +146,10 @@ TEST_F(CudaFaults, K12StatesMergeInAnyOrder) {
   const char *program = "pattern p(from: index = 0, to: index = 0) { keep k >= from and k < to }";
   Case part = whole;
   part.program = program;
-  SKIM_COMPILE_FOR_CUDA(all, whole);
-  SKIM_COMPILE_FOR_CUDA(some, part);
+  std::unique_ptr<Kernel> all = compile(whole);
+  ASSERT_TRUE(all);
+  std::unique_ptr<Kernel> some = compile(part);
+  ASSERT_TRUE(some);
   RunResult expected = run(*all, whole);
   std::vector<RunResult> parts;
   for (auto [from, to] : {std::pair(0, 77), std::pair(90, 90), std::pair(77, 200)}) {

@@ -32,7 +32,8 @@ TEST_F(CudaLayouts, K7PagesAnywhereChangeNoBit) {
         Heads{
             .heads = 3, .kvHeads = 1, .dim = 192, .valueDim = 128, .operand = OperandType::f16}}) {
     Case c = sharedPrefix(heads);
-    SKIM_COMPILE_FOR_CUDA(kernel, c);
+    std::unique_ptr<Kernel> kernel = compile(c);
+    ASSERT_TRUE(kernel);
     RunResult expected = run(*kernel, c, {.padding = 0});
     ReferenceRun reference = runOnReference(c);
     ASSERT_TRUE(reference.ok) << reference.message;
@@ -64,7 +65,8 @@ TEST_F(CudaLayouts, K5PagesFarIntoALargePool) {
   Case c = makeCase(kBlocks, {{130, 700}},
                     {.heads = 8, .kvHeads = 8, .dim = 128, .operand = OperandType::bf16});
   addInput(c, "layout", "bool", {8, 2, 6}, [](int64_t i) { return i % 3 != 1; });
-  SKIM_COMPILE_FOR_CUDA(kernel, c);
+  std::unique_ptr<Kernel> kernel = compile(c);
+  ASSERT_TRUE(kernel);
   RunResult expected = run(*kernel, c, {.padding = 0});
   ASSERT_TRUE(expected.status) << expected.status.message();
 
@@ -138,7 +140,8 @@ TEST_F(CudaLayouts, K11HeadsOutsideOfTokensAndPackedOperands) {
   // second call of one kernel, after one with dense operands.
   Case c = makeCase("pattern p { keep q - k < 33 }", {{70, 70}},
                     {.heads = 3, .kvHeads = 3, .operand = OperandType::bf16});
-  SKIM_COMPILE_FOR_CUDA(kernel, c);
+  std::unique_ptr<Kernel> kernel = compile(c);
+  ASSERT_TRUE(kernel);
   RunResult expected = run(*kernel, c, {.padding = 0});
   PreparedRun prepared(*kernel, c, {.padding = 0});
   Floats packed(DType::BF16, 3 * 3 * 70 * 64);
@@ -158,7 +161,8 @@ TEST_F(CudaLayouts, K11HeadsOutsideOfTokensAndPackedOperands) {
 
 TEST_F(CudaLayouts, K11AStrideInsideAVectorIsRefused) {
   Case c = makeCase("pattern p { keep true }", {{8, 8}}, {.operand = OperandType::bf16});
-  SKIM_COMPILE_FOR_CUDA(kernel, c);
+  std::unique_ptr<Kernel> kernel = compile(c);
+  ASSERT_TRUE(kernel);
   PreparedRun prepared(*kernel, c, {.padding = 64});
   prepared.operands.q.strides[2] = 2;
   runOnCuda(device, *kernel, prepared);
