@@ -1,6 +1,7 @@
 """What an editor sees of .skim documents: diagnostics, hovers, definitions, completion, symbols: documents.py SERVER"""
 
 import os
+import random
 import sys
 import tempfile
 import unittest
@@ -248,6 +249,27 @@ class Documents(unittest.TestCase):
                 self.client.hover(self.uri, line, character)
                 self.client.at("definition", self.uri, line, character)
                 self.client.at("completion", self.uri, line, character)
+
+    def test_damaged_patterns(self):
+        folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "examples", "patterns")
+        texts = []
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                texts.append(file.read())
+        self.client.open(self.uri, "")
+        choose = random.Random(1)
+        words = ["(", ")", "{", "}", "[", ",", ":", "=", "-", "/", "%", "and", "not", "where", "match", "let", "keep", "input",
+                 "pattern", "0", "64", "9999999999999999999", "q", "k", "Q", "K", "head", "top_k", "over", "\n", '"', "𝄞"]
+        for version in range(200):
+            text = choose.choice(texts)
+            for _ in range(choose.randint(1, 4)):
+                start = choose.randrange(len(text) + 1)
+                text = text[:start] + choose.choice(["", " " + choose.choice(words) + " "]) + text[start + choose.choice([0, 1, 8]):]
+            self.client.change(self.uri, text, version)
+            at = choose.randrange(10), choose.randrange(60)
+            self.client.hover(self.uri, *at)
+            for request in ["definition", "completion", "references"]:
+                self.client.at(request, self.uri, *at, context={"includeDeclaration": True, "triggerKind": 1})
 
 
 if __name__ == "__main__":

@@ -102,6 +102,16 @@ elif project == "c_runtime":
     print(run(program, bundle()))
 elif project == "c_compiler":
     print(run(build_by_pkg_config("c_compiler", "skim-compiler"), pattern))
+elif project == "tools":
+    share = os.path.join(prefix, "share")
+    for shell, path in {"bash": "bash-completion/completions/skim", "zsh": "zsh/site-functions/_skim",
+                        "fish": "fish/vendor_completions.d/skim.fish"}.items():
+        with open(os.path.join(share, path), encoding="utf-8") as script:
+            assert script.read() == run(skim, "completion", shell), path
+    for plugin in ["vim/vimfiles", "nvim/site"]:
+        assert os.path.exists(os.path.join(share, plugin, "syntax", "skim.vim")), plugin
+    for program in ["skim-opt", "skim-lsp-server"]:
+        assert "LLVM" in run(os.path.join(prefix, "bin", program), "--version"), program
 else:
     check_headers("skim-compiler")
     print(run(build_by_pkg_config("c_serving", "skim-compiler")))

@@ -32,9 +32,10 @@ void plan(mlir::ModuleOp module, text::Diagnostics &diagnostics) {
   mlir::MLIRContext &context = *module.getContext();
   auto pattern = *module.getOps<ir::PatternOp>().begin();
   auto builder = mlir::OpBuilder::atBlockEnd(module.getBody());
-  ir::AttendOp::create(builder, pattern.getLoc(), pattern.getSymName(), /*queryHeads=*/1,
-                       /*kvHeads=*/1, headDim, headDim, builder.getBF16Type(), builder.getF32Type(),
-                       mlir::IntegerAttr(), /*writesKept=*/false, builder.getDictionaryAttr({}));
+  ir::AttendOp::create(builder, pattern.getLoc(), pattern.getSymName(), /*query_heads=*/1,
+                       /*kv_heads=*/1, headDim, headDim, builder.getBF16Type(),
+                       builder.getF32Type(), mlir::IntegerAttr(), /*writes_kept=*/false,
+                       builder.getDictionaryAttr({}));
   mlir::PassManager manager(&context);
   manager.enableVerifier(true);
   buildPlanPipeline(manager);

@@ -155,7 +155,7 @@ std::vector<lsp::Location> Document::definition(const lsp::Position &position) c
     return {};
   llvm::SMRange declared = meaning->declaration();
   if (meaning->imported != nullptr) {
-    auto start = llvm::SMLoc::getFromPointer(analysis->textOf(*meaning->imported).data());
+    auto start = llvm::SMLoc::getFromPointer(analysis->textOf(*meaning->imported).begin());
     declared = {start, start};
   }
   std::optional<lsp::Location> location = locationOf(declared);
