@@ -250,6 +250,23 @@ TEST(FaultKinds, K12LogSumExpFarFromZero) {
   }
 }
 
+TEST(FaultKinds, K12OutputsBelowTheNormalNumbersOfTheirType) {
+  // The sink has nearly all of the weight, and what is left of f16 are a few steps of 2^-24.
+  Case c = makeCase("pattern p { keep q - k < 30\n logit s - 16.0\n sink_logit 2.0 }", {{40, 40}},
+                    {.heads = 2, .kvHeads = 1});
+  for (DType type : {DType::F16, DType::BF16, DType::F32}) {
+    CompileOptions options = optionsFor(c);
+    options.outDtype = type;
+    Expected<Kernel> kernel = Compiler().compile(Pattern::fromText(c.program), options);
+    ASSERT_TRUE(kernel) << kernel.status().message();
+    ReferenceRun expected = runOnReference(c);
+    ASSERT_TRUE(expected.ok) << expected.message;
+    RunResult actual = runOnCpu(*kernel, c, {});
+    EXPECT_EQ(compareRuns(c, expected.result, actual), "") << dtypeName(type);
+    EXPECT_TRUE(llvm::any_of(actual.out, [](float x) { return x != 0; })) << dtypeName(type);
+  }
+}
+
 TEST(FaultKinds, LabelsThatNoArmListsAreRefused) {
   Case c = makeCase("pattern p(kind: index[head] = 0) {\n"
                     "  keep match kind { 0: k < 4  1: q - k < 4 }\n}",
