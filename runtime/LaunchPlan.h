@@ -122,7 +122,7 @@ struct CudaLaunch {
   /// The kernel copies through tensor maps: operands of 16 bits, dimensions a multiple of 64.
   bool tensorMaps = false;
   int64_t rowsPerTile = 0; ///< box of q; 0 without tensor maps
-  int64_t keysPerTile = 0; ///< box of k and v; 0 without tensor maps
+  int64_t keysPerTile = 0; ///< box of k and v; 0: the kernel copies their rows on its own
 
   bool operator==(const CudaLaunch &) const = default;
 };

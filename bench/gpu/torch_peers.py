@@ -60,7 +60,9 @@ def list_mask(full, counts):
     heads, rows, _ = full.shape
     # Padding is read there, too: it must name a block.
     full = full.clamp(min=0)
-    diagonal = torch.arange(rows, device="cuda", dtype=torch.int32).view(1, 1, rows, 1).expand(1, heads, rows, 1).contiguous()
+    # The last axis says how many blocks of keys there are: it is padded to that.
+    diagonal = torch.zeros(1, heads, rows, rows, device="cuda", dtype=torch.int32)
+    diagonal[..., 0] = torch.arange(rows, device="cuda", dtype=torch.int32)
 
     def causal(batch, head, q, k):
         return k <= q

@@ -94,17 +94,20 @@ Value VisitWalk::activate(Value bottom, Value top) {
   return anyTouched;
 }
 
-Value VisitWalk::holdsOnTile(ArrayRef<Stretch> stretches, Value settled, Value tile) {
-  Value holds = settled;
+Value VisitWalk::holds(ArrayRef<Stretch> stretches, Value settled, Value tile, unsigned bits) {
+  auto toAllBits = [&](Value truth) -> Value {
+    return bits == 1 ? truth : arith::ExtSIOp::create(code, code.getIntegerType(bits), truth);
+  };
+  Value holds = toAllBits(settled);
   for (const Stretch &stretch : stretches) {
     if (!stretch.conditional())
       continue;
-    Value here = stretch.active;
+    Value here = toAllBits(stretch.active);
     for (const tile::LiteralUse &use : stretch.interval.getLiterals())
       here = code.logicalAnd(here, literalOnTile[use.id][use.negated ? 1 : 0]);
     if (IntegerSet guard = stretch.interval.getTileGuard()) {
       Value dims[] = {item.getTile(), tile};
-      here = code.logicalAnd(here, evaluateSet(code, guard, dims, op.getSymbols(), 1));
+      here = code.logicalAnd(here, toAllBits(evaluateSet(code, guard, dims, op.getSymbols(), 1)));
     }
     holds = code.logicalOr(holds, here);
   }
@@ -112,6 +115,14 @@ Value VisitWalk::holdsOnTile(ArrayRef<Stretch> stretches, Value settled, Value t
 }
 
 LogicalResult VisitWalk::testLiterals(Value firstKey, Value count) {
+  return testLiteralsOfKeys(
+      1, [&](tile::LiteralOp literal) { return testLiteral(literal, firstKey, count); });
+}
+
+LogicalResult VisitWalk::testLiteralsOfKeys(unsigned bits, LiteralTest test) {
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(code, code.getIntegerAttr(code.getIntegerType(bits), value));
+  };
   literalOnTile.assign(op.getLiterals().size(), {});
   for (auto [id, needed] : llvm::enumerate(literalNeeded)) {
     if (!needed)
@@ -124,11 +135,11 @@ LogicalResult VisitWalk::testLiterals(Value firstKey, Value count) {
     literalOnTile[id] = code.choose(
         needed,
         [&]() -> Code::Values {
-          FailureOr<Code::Values> result = testLiteral(literal, firstKey, count);
+          FailureOr<Code::Values> result = test(literal);
           failedInside = failed(result);
-          return failedInside ? Code::Values{code.i1(true), code.i1(true)} : *result;
+          return failedInside ? Code::Values{constant(-1), constant(-1)} : *result;
         },
-        [&]() -> Code::Values { return {code.i1(false), code.i1(false)}; });
+        [&]() -> Code::Values { return {constant(0), constant(0)}; });
     if (failedInside)
       return failure();
   }

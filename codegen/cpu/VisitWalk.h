@@ -25,8 +25,24 @@ public:
   /// Tests the literals that some active interval needs on the tile, once each.
   llvm::LogicalResult testLiterals(mlir::Value firstKey, mlir::Value count);
   /// Whether the tile is visited, and whether its mask is applied; after `testLiterals`.
-  mlir::Value isTouched(mlir::Value tile) { return holdsOnTile(touched, touchedSettled, tile); }
-  mlir::Value isHidden(mlir::Value tile) { return holdsOnTile(hidden, hiddenSettled, tile); }
+  mlir::Value isTouched(mlir::Value tile) { return holds(touched, touchedSettled, tile, 1); }
+  mlir::Value isHidden(mlir::Value tile) { return holds(hidden, hiddenSettled, tile, 1); }
+  /// Whether all tiles of the stretch are visited.
+  mlir::Value isSettled() const { return touchedSettled; }
+
+  /// {true somewhere, false somewhere} over the existing rows and `count` keys of a tile.
+  llvm::FailureOr<Code::Values> testLiteral(tile::LiteralOp literal, mlir::Value firstKey,
+                                            mlir::Value count);
+  // The same for keys of one tile at once, a bit each of an integer of `bits` bits: `test` gives
+  // the two answers of a literal as such integers.
+  using LiteralTest = llvm::function_ref<llvm::FailureOr<Code::Values>(tile::LiteralOp)>;
+  llvm::LogicalResult testLiteralsOfKeys(unsigned bits, LiteralTest test);
+  mlir::Value touchedKeys(mlir::Value tile, unsigned bits) {
+    return holds(touched, touchedSettled, tile, bits);
+  }
+  mlir::Value hiddenKeys(mlir::Value tile, unsigned bits) {
+    return holds(hidden, hiddenSettled, tile, bits);
+  }
 
 private:
   /// An interval with its end points as values: tiles [lower, upper), both 0 when it is empty.
@@ -45,10 +61,8 @@ private:
   /// Whether an active interval without conditions settles the question.
   mlir::Value settled(llvm::ArrayRef<Stretch> stretches);
   /// Whether tile `tile` lies in an interval, given that no interval without conditions settles it.
-  mlir::Value holdsOnTile(llvm::ArrayRef<Stretch> stretches, mlir::Value settled, mlir::Value tile);
-  /// {true somewhere, false somewhere} over the existing rows and keys of a tile.
-  llvm::FailureOr<Code::Values> testLiteral(tile::LiteralOp literal, mlir::Value firstKey,
-                                            mlir::Value count);
+  mlir::Value holds(llvm::ArrayRef<Stretch> stretches, mlir::Value settled, mlir::Value tile,
+                    unsigned bits);
 
   Code &code;
   tile::ForEachVisitOp op;

@@ -88,6 +88,70 @@ static Value visitOffset(Device &device, const SharedLayout &layout, Value posit
   return device.add(start, device.mul(position, device.i32(SharedLayout::kVisitBytes)));
 }
 
+/// Two lists that are full, and one that the end of an item cuts short.
+static constexpr int64_t kMostLists = SharedLayout::kListedTiles + 1;
+
+static int64_t keysOfTile(Device &device) {
+  return cpu::kernelInfo(&device.kernel.getBody().front().front()).schedule.getKeys();
+}
+Value skim::nvvm::listOffset(Device &device, const SharedLayout &layout, Value first) {
+  Value start = device.add(batchStart(device, layout), device.i32(SharedLayout::kListOffset));
+  return device.add(start, device.mul(first, device.i32(4)));
+}
+
+/// Makes visits of the full lists of the batch. Of the last one, `rest` keys exist, where that is
+/// given and not 0.
+static void visitLists(Device &device, const SharedLayout &layout, Value rest) {
+  int64_t keys = keysOfTile(device);
+  Value fill = frame(device, Frame::Fill);
+  Value filled = device.getI32(fill),
+        maskedLists = device.getI32(frame(device, Frame::MaskedLists));
+  Value lists = device.shiftRight(device.getI32(frame(device, Frame::Listed)), llvm::Log2_64(keys));
+  Value lane = device.lane();
+  device.ifThen(device.less(lane, lists), [&] {
+    Value count = device.i32(keys);
+    if (rest) {
+      Value cut = device.logicalAnd(device.equal(lane, device.sub(lists, device.i32(1))),
+                                    device.logicalNot(device.equal(rest, device.i32(0))));
+      count = device.select(cut, rest, count);
+    }
+    Value flags = arith::ShLIOp::create(device, count, device.i32(kCountShift));
+    Value masked = device.bitAnd(arith::ShRUIOp::create(device, maskedLists, lane), kMasked);
+    flags = arith::OrIOp::create(device, flags, masked);
+    flags = arith::OrIOp::create(device, flags, device.i32(kListed));
+    Value offset = visitOffset(device, layout, device.add(filled, lane));
+    device.storeShared(device.mul(lane, device.i32(keys)), offset);
+    device.storeShared(flags, offset, 4);
+  });
+  device.set(fill, device.add(filled, lists));
+}
+
+/// Publishes the batch and takes the keys that fill no list along into the next.
+static void continueInNextBatch(Device &device, const SharedLayout &layout) {
+  if (layout.listBytes == 0) {
+    publishBatch(device, layout, 0);
+    beginBatch(device, layout);
+    return;
+  }
+  int64_t keys = keysOfTile(device);
+  Value variable = frame(device, Frame::Listed), masked = frame(device, Frame::MaskedLists);
+  visitLists(device, layout, {});
+  Value listed = device.getI32(variable);
+  Value rest = device.bitAnd(listed, keys - 1);
+  Value from = listOffset(device, layout, device.sub(listed, rest));
+  publishBatch(device, layout, 0);
+  beginBatch(device, layout);
+  Value to = listOffset(device, layout, device.i32(0));
+  device.loop(device.toIndex(device.lane()), device.toIndex(rest), 32, [&](Value position) {
+    Value offset = device.mul(device.toI32(position), device.i32(4));
+    device.storeShared(device.loadShared(device.add(from, offset)), device.add(to, offset));
+  });
+  Value bits = arith::ShRUIOp::create(device, device.getI32(masked),
+                                      device.shiftRight(listed, llvm::Log2_64(keys)));
+  device.set(masked, bits);
+  device.set(variable, rest);
+}
+
 void skim::nvvm::beginBatch(Device &device, const SharedLayout &layout) {
   device.waitEmpty(layout.batches, device.getI32(frame(device, Frame::Batch)));
   device.set(frame(device, Frame::Fill), device.i32(0));
@@ -100,19 +164,26 @@ void skim::nvvm::beginBatches(Device &device, const SharedLayout &layout, const 
   });
 }
 
+/// How many lanes before this one hold a bit of `lanes`.
+static Value rankIn(Device &device, Value lanes) {
+  Value below = arith::ShLIOp::create(device, device.i32(1), device.lane());
+  below = device.sub(below, device.i32(1));
+  return math::CtPopOp::create(device, arith::AndIOp::create(device, lanes, below));
+}
+static Value isNotZero(Device &device, Value value) {
+  return device.logicalNot(device.equal(value, device.i32(0)));
+}
+
 void skim::nvvm::appendVisits(Device &device, const SharedLayout &layout, Value visited,
                               Value firstKey, Value masked) {
   Value fill = frame(device, Frame::Fill);
   Value lanes = device.ballot(visited);
-  Value below = arith::ShLIOp::create(device, device.i32(1), device.lane());
-  below = device.sub(below, device.i32(1));
-  Value rank = math::CtPopOp::create(device, arith::AndIOp::create(device, lanes, below));
-  Value full = device.less(device.i32(SharedLayout::kBatchVisits - 32), device.getI32(fill));
-  Value some = device.logicalNot(device.equal(lanes, device.i32(0)));
-  device.ifThen(device.logicalAnd(full, some), [&] {
-    publishBatch(device, layout, 0);
-    beginBatch(device, layout);
-  });
+  Value rank = rankIn(device, lanes);
+  // The visits that lists become at the end need room, too.
+  int64_t room = SharedLayout::kBatchVisits - (layout.listBytes ? kMostLists : 0);
+  Value full = device.less(device.i32(room - 32), device.getI32(fill));
+  device.ifThen(device.logicalAnd(full, isNotZero(device, lanes)),
+                [&] { continueInNextBatch(device, layout); });
   Value filled = device.getI32(fill);
   device.ifThen(visited, [&] {
     Value offset = visitOffset(device, layout, device.add(filled, rank));
@@ -120,6 +191,48 @@ void skim::nvvm::appendVisits(Device &device, const SharedLayout &layout, Value 
     device.storeShared(device.select(masked, device.i32(kMasked), device.i32(0)), offset, 4);
   });
   device.set(fill, device.add(filled, math::CtPopOp::create(device, lanes)));
+}
+
+void skim::nvvm::appendKeys(Device &device, const SharedLayout &layout, Value kept, Value key,
+                            Value masked) {
+  int64_t keys = keysOfTile(device);
+  Value listed = frame(device, Frame::Listed), maskedLists = frame(device, Frame::MaskedLists);
+  Value full =
+      device.less(device.i32(SharedLayout::kListedTiles * keys - 1), device.getI32(listed));
+  device.ifThen(full, [&] { continueInNextBatch(device, layout); });
+  Value lanes = device.ballot(kept), first = device.getI32(listed);
+  Value end = device.add(first, math::CtPopOp::create(device, lanes));
+  device.ifThen(kept, [&] {
+    Value position = device.add(first, rankIn(device, lanes));
+    device.storeShared(key, listOffset(device, layout, position));
+  });
+  Value someMasked = device.any(device.logicalAnd(kept, masked));
+  auto bitOf = [&](Value position) -> Value {
+    return arith::ShLIOp::create(device, device.i32(1),
+                                 device.shiftRight(position, llvm::Log2_64(keys)));
+  };
+  Value bits = arith::OrIOp::create(device, bitOf(first), bitOf(device.sub(end, device.i32(1))));
+  bits = device.select(someMasked, bits, device.i32(0));
+  device.set(maskedLists, arith::OrIOp::create(device, device.getI32(maskedLists), bits));
+  device.set(listed, end);
+}
+
+void skim::nvvm::finishLists(Device &device, const SharedLayout &layout) {
+  int64_t keys = keysOfTile(device);
+  Value listed = device.getI32(frame(device, Frame::Listed));
+  Value rest = device.bitAnd(listed, keys - 1);
+  // Positions of -1 fill the last list up; its mask leaves them out.
+  device.ifThen(isNotZero(device, rest), [&] {
+    Value end = device.add(device.sub(listed, rest), device.i32(keys));
+    Value first = device.add(device.toIndex(listed), device.toIndex(device.lane()));
+    device.loop(first, device.toIndex(end), 32, [&](Value position) {
+      device.storeShared(device.i32(-1), listOffset(device, layout, device.toI32(position)));
+    });
+    device.set(frame(device, Frame::Listed), end);
+  });
+  visitLists(device, layout, rest);
+  device.set(frame(device, Frame::Listed), device.i32(0));
+  device.set(frame(device, Frame::MaskedLists), device.i32(0));
 }
 
 void skim::nvvm::publishBatch(Device &device, const SharedLayout &layout, int64_t flags) {
@@ -173,7 +286,7 @@ void skim::nvvm::endItems(Device &device, const SharedLayout &layout) {
 
 static Value visitRecord(Device &device, const SharedLayout &layout, Value number) {
   Value slot = device.slotOf(layout.keys, number);
-  return device.add(device.mul(slot, device.i32(SharedLayout::kVisitBytes)),
+  return device.add(device.mul(slot, device.i32(layout.visitBytes)),
                     device.i32(layout.visitRecords));
 }
 void skim::nvvm::storeVisit(Device &device, const SharedLayout &layout, Value number,
@@ -186,4 +299,7 @@ std::pair<Value, Value> skim::nvvm::loadVisit(Device &device, const SharedLayout
                                               Value number) {
   Value record = visitRecord(device, layout, number);
   return {device.loadShared(record), device.loadShared(record, 4)};
+}
+Value skim::nvvm::visitPositions(Device &device, const SharedLayout &layout, Value number) {
+  return device.add(visitRecord(device, layout, number), device.i32(SharedLayout::kVisitBytes));
 }

@@ -27,6 +27,8 @@ constexpr int64_t kLastOfAll = 2;  ///< the batch holds nothing, and none follow
 // Flags of a visit.
 constexpr int64_t kMasked = 1;
 constexpr int64_t kLastVisit = 2; ///< of its item
+constexpr int64_t kListed = 4;    ///< a list of keys; the visit's first field says where it starts
+constexpr int64_t kCountShift = 16; ///< from here on the number of listed keys
 
 // The scheduler's side. All lanes of its warp take part.
 /// Waits for room for a batch.
@@ -38,12 +40,20 @@ void beginBatches(Device &device, const SharedLayout &layout, const ItemFields &
 void appendVisits(Device &device, const SharedLayout &layout, mlir::Value visited,
                   mlir::Value firstKey, mlir::Value masked);
 void publishBatch(Device &device, const SharedLayout &layout, int64_t flags);
+/// Lists one key for each lane whose `kept` holds, lanes in order; full lists become visits when
+/// the batch is published. `masked`: some row does not keep the key.
+void appendKeys(Device &device, const SharedLayout &layout, mlir::Value kept, mlir::Value key,
+                mlir::Value masked);
+/// Makes visits of all listed keys; at the end of an item.
+void finishLists(Device &device, const SharedLayout &layout);
 
 // The loader's side.
 /// Waits for the next batch; its flags.
 mlir::Value awaitBatch(Device &device, const SharedLayout &layout);
 ItemFields batchItem(Device &device, const SharedLayout &layout);
 mlir::Value batchCount(Device &device, const SharedLayout &layout);
+/// Offset of the positions of a list that starts at `first` of the batch's keys.
+mlir::Value listOffset(Device &device, const SharedLayout &layout, mlir::Value first);
 /// First key and flags of visit `position` of the batch.
 std::pair<mlir::Value, mlir::Value> batchVisit(Device &device, const SharedLayout &layout,
                                                mlir::Value position);
@@ -57,6 +67,8 @@ void storeVisit(Device &device, const SharedLayout &layout, mlir::Value number,
                 mlir::Value firstKey, mlir::Value flags);
 std::pair<mlir::Value, mlir::Value> loadVisit(Device &device, const SharedLayout &layout,
                                               mlir::Value number);
+/// Where that record holds the positions of listed keys.
+mlir::Value visitPositions(Device &device, const SharedLayout &layout, mlir::Value number);
 
 } // namespace skim::nvvm
 

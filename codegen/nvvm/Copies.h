@@ -19,8 +19,8 @@ struct KeyTile {
 void copyQueryTile(Device &device, const SharedLayout &layout, mlir::Value number,
                    mlir::Value token, mlir::Value head);
 
-/// Copies a tile into slot `number` of its ring and hands it on. For all lanes of a warp. Values of
-/// keys that do not exist become 0.
+/// Copies a tile through a tensor map into slot `number` of its ring and hands it on. For all lanes
+/// of a warp. Values of keys that do not exist become 0.
 void copyKeyTile(Device &device, const SharedLayout &layout, KeyTile &tile, mlir::Value number);
 
 /// The page size that the kernel is compiled for, 0 for contiguous keys and values.

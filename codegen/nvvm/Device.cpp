@@ -24,6 +24,14 @@ Value Device::i32(int64_t value) {
 }
 Value Device::toI32(Value index) { return createOrFold<arith::IndexCastOp>(getI32Type(), index); }
 Value Device::toIndex(Value i32) { return createOrFold<arith::IndexCastOp>(getIndexType(), i32); }
+Value Device::saturateToI32(Value index) {
+  Value wide = createOrFold<arith::IndexCastOp>(getI64Type(), index);
+  return LLVM::InlineAsmOp::create(*this, getI32Type(), wide, "cvt.sat.s32.s64 $0, $1;", "=r,l",
+                                   /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                   ArrayAttr())
+      .getRes();
+}
 Value Device::shiftRight(Value a, int64_t bits) {
   return createOrFold<arith::ShRUIOp>(a, i32(bits));
 }
@@ -117,9 +125,14 @@ void skim::nvvm::declareSharedMemory(ModuleOp module) {
                          kSharedSpace);
 }
 
+bool skim::nvvm::copiesRows(int64_t pageSize) {
+  return pageSize != 0 && (pageSize < 8 || !llvm::isPowerOf2_64(pageSize));
+}
+
 SharedLayout skim::nvvm::sharedLayout(Operation *op) {
   cpu::KernelInfo info = cpu::kernelInfo(op);
-  return {info.problem, info.schedule};
+  auto function = op->getParentOfType<LLVM::LLVMFuncOp>();
+  return {info.problem, info.schedule, function->hasAttr(kGathersAttr)};
 }
 
 Value skim::nvvm::frame(Device &device, Frame which) {
@@ -133,7 +146,8 @@ Value skim::nvvm::frame(Device &device, Frame which) {
 
 void skim::nvvm::createFrame(Device &device) {
   for (Frame which : {Frame::Item, Frame::Visit, Frame::Batch, Frame::Fill, Frame::Tail,
-                      Frame::Taken, Frame::Last, Frame::Warp, Frame::Scale}) {
+                      Frame::Taken, Frame::Last, Frame::Warp, Frame::KeyToken, Frame::Listed,
+                      Frame::MaskedLists, Frame::Positions, Frame::Scale}) {
     bool number = which != Frame::Scale;
     Type type = number ? Type(device.getI32Type()) : device.getF32Type();
     Value variable = LLVM::AllocaOp::create(device, device.pointerType(), type, device.i32(1));

@@ -23,6 +23,8 @@ public:
   mlir::Value i32(int64_t value);
   mlir::Value toI32(mlir::Value index);
   mlir::Value toIndex(mlir::Value i32);
+  /// The nearest number of 32 bits.
+  mlir::Value saturateToI32(mlir::Value index);
   mlir::Value shiftRight(mlir::Value a, int64_t bits);
   mlir::Value bitAnd(mlir::Value a, int64_t mask);
 
@@ -68,6 +70,11 @@ public:
 
 /// The attribute of a function that says which page size its kernel is for.
 inline constexpr llvm::StringLiteral kPageSizeAttr = "hopper.page_size";
+/// The attribute of a function whose visits can be lists of keys.
+inline constexpr llvm::StringLiteral kGathersAttr = "hopper.gathers";
+/// Whether keys and values of that page size are copied row by row: a tensor map copies pages of a
+/// power of two of at least 8 tokens, or contiguous tokens.
+bool copiesRows(int64_t pageSize);
 
 /// Declares the dynamic shared memory that kernels of `module` use.
 void declareSharedMemory(mlir::ModuleOp module);
@@ -77,8 +84,24 @@ SharedLayout sharedLayout(mlir::Operation *op);
 /// Variables of each thread: what its warp counts (items, visits and batches since the kernel's
 /// start, visits of the batch that is being filled, copies that the barrier of cut tiles has seen),
 /// the ordinal of the item that was taken, the flag of an item's last visit, the number of its
-/// warp, and the softmax scale.
-enum class Frame { Item, Visit, Batch, Fill, Tail, Taken, Last, Warp, Scale };
+/// warp, the token of the item's first key, and the softmax scale. Where visits can be lists of
+/// keys: how many keys the batch lists, which of its lists need their mask (a bit each), and where
+/// the positions of the visit at hand lie in shared memory, 0 for a tile of consecutive keys.
+enum class Frame {
+  Item,
+  Visit,
+  Batch,
+  Fill,
+  Tail,
+  Taken,
+  Last,
+  Warp,
+  KeyToken,
+  Listed,
+  MaskedLists,
+  Positions,
+  Scale
+};
 /// Finds a variable of the kernel.
 mlir::Value frame(Device &device, Frame which);
 /// Makes all variables of the kernel; counts are 0.

@@ -19,6 +19,62 @@ struct RowEnd {
   Value factor, logSumExp;
 };
 
+/// Whether a row is of the request, and where the thread's part of it and its log-sum-exp go.
+struct RowAddresses {
+  Value exists, out, logSumExp;
+};
+
+/// Where an item's rows go. The item is read again from shared memory: kept in registers, it would
+/// lack them in the loop over visits.
+class Destination {
+public:
+  Destination(Device &device, tile::ItemRecordOp record)
+      : element(cpu::kernelInfo(record).problem.getOut()), wordsAtOnce(element.isF32() ? 2 : 4),
+        device(device), rows(static_cast<int64_t>(record.getTileRows())) {
+    item = loadItem(device, sharedLayout(record), device.getI32(frame(device, Frame::Item)));
+    Value arguments = record.getArguments();
+    auto load = [&](Argument argument) { return loadArgument(device, arguments, argument); };
+    out = load(Argument::OutData);
+    lse = load(Argument::Lse);
+    tokenStride = load(Argument::OutTokenStride);
+    headStride = load(Argument::OutHeadStride);
+    lseTokenStride = load(Argument::LseTokenStride);
+    lseHeadStride = load(Argument::LseHeadStride);
+    Value first = device.equal(device.bitAnd(device.lane(), 3), device.i32(0));
+    storesLogSumExp = device.logicalAnd(first, device.notNull(lse));
+  }
+
+  RowAddresses row(size_t number) {
+    Value base = device.sub(item.kvLen, item.qLen);
+    Value inTile =
+        device.add(firstRowOfThread(device), device.i32(static_cast<int64_t>(8 * number)));
+    Value position = device.add(device.mul(item.tile, device.i32(rows)), inTile);
+    Value exists =
+        device.logicalAnd(device.lessOrEqual(base, position), device.less(position, item.kvLen));
+    Value token = device.toIndex(device.add(item.firstToken, device.sub(position, base)));
+    Value head = device.toIndex(item.head);
+    auto at = [&](Value data, Value tokenStride, Value headStride, Value column, int64_t bytes) {
+      Value start = device.add(device.mul(token, tokenStride), device.mul(head, headStride));
+      return device.offset(data, device.mul(device.add(start, column), device.index(bytes)));
+    };
+    auto bytes = static_cast<int64_t>(element.getIntOrFloatBitWidth() / 8);
+    int64_t columns = static_cast<int64_t>(wordsAtOnce) * 4 / bytes;
+    Value column = device.toIndex(device.mul(device.bitAnd(device.lane(), 3), device.i32(columns)));
+    return {exists, at(out, tokenStride, headStride, column, bytes),
+            at(lse, lseTokenStride, lseHeadStride, device.index(0), 4)};
+  }
+
+  Type element;
+  size_t wordsAtOnce; ///< in one store
+  Value storesLogSumExp;
+
+private:
+  Device &device;
+  ItemFields item;
+  int64_t rows; ///< of a tile
+  Value out, lse, tokenStride, headStride, lseTokenStride, lseHeadStride;
+};
+
 class LowerFinish : public OpConversionPattern<tile::FinishOp> {
 public:
   using OpConversionPattern::OpConversionPattern;
@@ -34,13 +90,23 @@ public:
     Value unit = device.f32(1);
     if (!carriesScale(op.getState()))
       unit = device.get(frame(device, Frame::Scale), device.getF32Type());
+    Destination to(device, *item);
+    RowEnd ends[2];
     for (size_t row = 0; row < 2; ++row) {
       Value sum = acrossColumns(device, state.sum[row],
                                 [&](Value a, Value b) { return nvvm::sum(device, a, b); });
-      RowEnd end =
+      ends[row] =
           endRow(device, multiply(device, state.maximum[row], unit), sum, adaptor.getSink());
-      storeRow(device, *item, state, row, end);
     }
+    // Everything is known before the first store: loads behind stores would wait for them.
+    SmallVector<Value> words[2];
+    RowAddresses addresses[2];
+    for (size_t row = 0; row < 2; ++row) {
+      words[row] = wordsOfRow(device, state, row, ends[row].factor, to.element);
+      addresses[row] = to.row(row);
+    }
+    for (size_t row = 0; row < 2; ++row)
+      storeRow(device, to, addresses[row], words[row], ends[row].logSumExp);
     rewriter.eraseOp(op);
     return success();
   }
@@ -66,50 +132,19 @@ private:
       scale = weight(maximum);
       total = nvvm::sum(device, multiply(device, sum, scale), weight(sink));
     }
-    Value factor = arith::DivFOp::create(device, scale, total);
+    Value factor = multiply(device, scale, reciprocal(device, total));
     Value logarithm = multiply(device, log2(device, total), device.f32(std::numbers::ln2));
     return {device.select(empty, zero, factor),
             device.select(empty, none, nvvm::sum(device, origin, logarithm))};
   }
 
-  /// Stores the thread's row `row`. The item is read again from shared memory: kept in registers,
-  /// it would lack them in the loop over visits.
-  static void storeRow(Device &device, tile::ItemRecordOp record, const State &state, size_t row,
-                       const RowEnd &end) {
-    SharedLayout layout = sharedLayout(record);
-    ItemFields item = loadItem(device, layout, device.getI32(frame(device, Frame::Item)));
-    Value base = device.sub(item.kvLen, item.qLen);
-    Value inTile = device.add(firstRowOfThread(device), device.i32(static_cast<int64_t>(8 * row)));
-    auto tileRows = static_cast<int64_t>(record.getTileRows());
-    Value position = device.add(device.mul(item.tile, device.i32(tileRows)), inTile);
-    Value exists =
-        device.logicalAnd(device.lessOrEqual(base, position), device.less(position, item.kvLen));
-    Value token = device.toIndex(device.add(item.firstToken, device.sub(position, base)));
-    Value head = device.toIndex(item.head);
-    Type element = cpu::kernelInfo(record).problem.getOut();
-    SmallVector<Value> words = wordsOfRow(device, state, row, end.factor, element);
-    device.ifThen(exists, [&] {
-      Value arguments = record.getArguments();
-      auto stride = [&](Argument argument) { return loadArgument(device, arguments, argument); };
-      auto bytes = static_cast<int64_t>(element.getIntOrFloatBitWidth() / 8);
-      Value start = device.add(device.mul(token, stride(Argument::OutTokenStride)),
-                               device.mul(head, stride(Argument::OutHeadStride)));
-      size_t stored = element.isF32() ? 2 : 4;
-      int64_t columns = static_cast<int64_t>(stored) * 4 / bytes;
-      Value column = device.mul(device.bitAnd(device.lane(), 3), device.i32(columns));
-      start = device.add(start, device.toIndex(column));
-      Value address = device.offset(loadArgument(device, arguments, Argument::OutData),
-                                    device.mul(start, device.index(bytes)));
-      for (size_t i = 0; i < words.size(); i += stored)
-        storeWords(device, ArrayRef(words).slice(i, stored),
-                   device.offset(address, static_cast<int64_t>(i) * 16));
-      Value lse = loadArgument(device, arguments, Argument::Lse);
-      Value first = device.equal(device.bitAnd(device.lane(), 3), device.i32(0));
-      device.ifThen(device.logicalAnd(first, device.notNull(lse)), [&] {
-        Value entry = device.add(device.mul(token, stride(Argument::LseTokenStride)),
-                                 device.mul(head, stride(Argument::LseHeadStride)));
-        device.store(end.logSumExp, device.offset(lse, device.mul(entry, device.index(4))));
-      });
+  static void storeRow(Device &device, const Destination &to, const RowAddresses &row,
+                       ArrayRef<Value> words, Value logSumExp) {
+    device.ifThen(row.exists, [&] {
+      for (size_t i = 0; i < words.size(); i += to.wordsAtOnce)
+        storeWords(device, words.slice(i, to.wordsAtOnce),
+                   device.offset(row.out, static_cast<int64_t>(i) * 16));
+      device.ifThen(to.storesLogSumExp, [&] { device.store(logSumExp, row.logSumExp); });
     });
   }
 

@@ -30,8 +30,9 @@ def HopperDialect : Dialect {
 
 def Hopper_RoleKind : I32EnumAttr<"Role", "what a group of warps does", [
     I32EnumAttrCase<"Scheduler", 0, "scheduler">,
-    I32EnumAttrCase<"Loader", 1, "loader">,
-    I32EnumAttrCase<"Consumer", 2, "consumer">]> {
+    I32EnumAttrCase<"KeyLoader", 1, "key_loader">,
+    I32EnumAttrCase<"ValueLoader", 2, "value_loader">,
+    I32EnumAttrCase<"Consumer", 3, "consumer">]> {
   let cppNamespace = "::skim::hopper";
   let genSpecializedAttr = 0;
 }

@@ -61,16 +61,15 @@ LogicalResult KernelOp::verify() {
     return emitOpError() << "expected at most " << pool << " registers but got 128 * (" << producer
                          << " + " << consumers << " * " << consumer << ")";
   // kernel_c4
-  int64_t bytes = nvvm::SharedLayout(getProblem(), schedule).bytes;
+  int64_t bytes = nvvm::SharedLayout(getProblem(), schedule, getGathers()).bytes;
   if (bytes > nvvm::SharedLayout::kLargest)
     return emitOpError() << "expected rings of at most " << nvvm::SharedLayout::kLargest
                          << " bytes of shared memory but got " << bytes;
   // kernel_c5
-  auto page = static_cast<int64_t>(getPageSize());
-  if (page != 0 && (page < 8 || !llvm::isPowerOf2_64(page)))
-    return emitOpError() << "expected contiguous keys or pages of a power of two of at least 8 "
-                            "tokens but got "
-                         << page;
+  if (getGathers() && (schedule.getKeys() < 32 || !llvm::isPowerOf2_64(schedule.getKeys())))
+    return emitOpError() << "expected a power of two of at least 32 keys where they are gathered "
+                            "but got "
+                         << schedule.getKeys();
   return success();
 }
 
@@ -83,9 +82,10 @@ LogicalResult KernelOp::verifyRegions() {
       return op.emitOpError() << "cannot stand in a 'hopper.kernel' outside of its roles";
     roles.push_back(role.getRole());
   }
-  if (roles != SmallVector<Role>{Role::Scheduler, Role::Loader, Role::Consumer})
-    return emitOpError() << "expected the roles scheduler, loader and consumer, once each in this "
-                            "order";
+  if (roles !=
+      SmallVector<Role>{Role::Scheduler, Role::KeyLoader, Role::ValueLoader, Role::Consumer})
+    return emitOpError() << "expected the roles scheduler, key_loader, value_loader and consumer, "
+                            "once each in this order";
   return success();
 }
 

@@ -13,16 +13,17 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
     [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "one kernel, divided among roles";
   let description = [{
-    `page_size` is that of the cache, 0 for contiguous keys and values.
+    `page_size` is that of the cache, 0 for contiguous keys and values. With `gathers`, tiles of which few keys are kept are not visited as such: the scheduler lists their kept keys,
+    and a visit is a list of up to `keys` of them.
 
     Constraints:
 
-    - kernel_c1: the body is one `hopper.role` of each kind: scheduler, loader, consumer.
+    - kernel_c1: the body is one `hopper.role` of each kind: scheduler, key_loader, value_loader, consumer.
     - kernel_c2: `rows` of the schedule is 64 for each consumer, of which there are 1 to 3; `keys` is a multiple of 16 up to 256; `stages` is a power of two.
     - kernel_c3: registers of all warps fit into those that the block starts with: `128 * producer + 128 * consumers * consumer <= t * (min(255, 65536 / t) rounded
       down to a multiple of 8)` for t threads, each a multiple of 8 from 24 to 255.
     - kernel_c4: the rings fit into 232,448 bytes of shared memory.
-    - kernel_c5: `page_size` is 0 or a power of two of at least 8.
+    - kernel_c5: with `gathers`, `keys` is a power of two of at least 32.
 
     Example:
 
@@ -34,9 +35,12 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
       hopper.role scheduler {
       ^bb0(%item: !tile.item):
       }
-      hopper.role loader {
+      hopper.role key_loader {
       ^bb0(%item: !tile.item):
         hopper.copy_queries %item
+      }
+      hopper.role value_loader {
+      ^bb0(%item: !tile.item):
       }
       hopper.role consumer {
       ^bb0(%item: !tile.item):
@@ -49,7 +53,7 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
   let arguments = (ins
     SymbolNameAttr:$sym_name, Tile_ProblemAttr:$problem, Tile_ScheduleAttr:$schedule, Tile_ItemsAttr:$items,
     Tile_I64<24>:$producer_registers, Tile_I64<24>:$consumer_registers,
-    DefaultValuedAttr<Tile_I64<0>, "0">:$page_size);
+    DefaultValuedAttr<Tile_I64<0>, "0">:$page_size, UnitAttr:$gathers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasVerifier = 1;
@@ -78,7 +82,7 @@ def Hopper_RoleOp : Hopper_Op<"role", [HasParent<"KernelOp">, SingleBlock, NoTer
 }
 
 def Hopper_PublishOp : Hopper_Op<"publish"> {
-  let summary = "hand a visit to the loader and the consumers";
+  let summary = "hand a visit to the loaders and the consumers";
   let description = [{
     Stands in the body of the scheduler's `tile.for_each_visit`.
 
@@ -110,7 +114,8 @@ def Hopper_CopyQueriesOp : Hopper_Op<"copy_queries"> {
 def Hopper_CopyOp : Hopper_Op<"copy"> {
   let summary = "start to copy keys or values of a visit into a slot of their ring";
   let description = [{
-    `slot[j, i] = operand[first key + j, kv_head, i]`. Keys that do not exist hold anything; values that do not exist are 0, so that a weight of 0 removes them.
+    `slot[j, i] = operand[first key + j, kv_head, i]`, or `operand[list[j], kv_head, i]` where the visit is a list of keys. Keys that do not exist hold anything; values that
+    do not exist are 0, so that a weight of 0 removes them.
 
     Example:
 
@@ -135,7 +140,6 @@ def Hopper_ForEachPublishedOp : Hopper_Op<"for_each_published", [SingleBlock, Re
     hopper.for_each_published of %item {
     ^bb0(%visit: !tile.visit, %n: i32):
       hopper.copy keys %visit number %n
-      hopper.copy values %visit number %n
       tile.yield
     }
     ```

@@ -15,8 +15,8 @@ using namespace skim::nvvm;
 static constexpr int64_t kFar = int64_t(1) << 30;
 
 FragmentPositions::FragmentPositions(Device &device, tile::ItemRecordOp item,
-                                     tile::VisitRecordOp visit)
-    : device(device), item(item), firstKey(visit.getFirstKey()) {
+                                     tile::VisitRecordOp visit, Value listed)
+    : device(device), item(item), firstKey(visit.getFirstKey()), listed(listed) {
   cpu::KernelInfo info = cpu::kernelInfo(visit);
   rows = info.schedule.getRows();
   keys = info.schedule.getKeys();
@@ -34,14 +34,27 @@ FragmentPositions::FragmentPositions(Device &device, tile::ItemRecordOp item,
 Value FragmentPositions::key(Value column) {
   return device.min(device.add(firstKey, column), lastKey);
 }
+Value FragmentPositions::listedKey(size_t i) {
+  int64_t column = columnOfRegister(i);
+  Value &key = listedKeys[column];
+  if (!key) {
+    Value offset = device.add(listed, device.mul(device.toI32(firstColumn), device.i32(4)));
+    key = device.toIndex(device.loadShared(offset, 4 * column));
+  }
+  return key;
+}
+Value FragmentPositions::existsKeyOfRegister(size_t i) {
+  return device.lessOrEqual(device.index(0), listedKey(i));
+}
 Value FragmentPositions::keyOfRegister(size_t i) {
+  if (listed)
+    return device.max(listedKey(i), device.index(0));
   return key(device.add(firstColumn, device.index(columnOfRegister(i))));
 }
 
 Value FragmentPositions::toColumn(Value key) {
-  Value column = device.sub(device.sub(key, firstKey), firstColumn);
-  column = device.max(device.min(column, device.index(kFar)), device.index(-kFar));
-  return device.toI32(column);
+  // Opaque to LLVM, which would compare all columns in 64 bits otherwise.
+  return device.saturateToI32(device.sub(device.sub(key, firstKey), firstColumn));
 }
 
 /// Whether the expression divides something that depends on the key.
@@ -61,6 +74,8 @@ std::optional<MaskConditions::Bounds> MaskConditions::bounds(tile::ContainsOp op
   if (known != boundsOf.end())
     return known->second;
   std::optional<Bounds> &result = boundsOf[{op, row}];
+  if (positions.areListed())
+    return result;
   Value queryArgument = region.getArgument(0), keyArgument = region.getArgument(1);
   IntegerSet set = op.getSet();
   // The key may be one of the dimensions; everything else must be known for the row.
@@ -145,6 +160,53 @@ Value MaskConditions::contains(const Bounds &bounds, size_t i) {
   return holds ? holds : device.i1(true);
 }
 
+MaskConditions::Bounds MaskConditions::intersect(const Bounds &a, const Bounds &b) {
+  auto both = [](Value x, Value y, llvm::function_ref<Value(Value, Value)> combine) {
+    return x && y ? combine(x, y) : x ? x : y;
+  };
+  return {both(a.lower, b.lower, [&](Value x, Value y) { return device.max(x, y); }),
+          both(a.upper, b.upper, [&](Value x, Value y) { return device.min(x, y); })};
+}
+
+bool MaskConditions::holdsWholeTiles(tile::LiteralOp literal) const {
+  auto keyCell = static_cast<int64_t>(literal.getKeyCell());
+  return keyCell == 0 || keyCell % positions.keys == 0;
+}
+
+std::optional<MaskConditions::Bounds> MaskConditions::boundsOfValue(Value value, size_t row,
+                                                                    bool &failed) {
+  Operation *op = value.getDefiningOp();
+  if (auto contains = dyn_cast_or_null<tile::ContainsOp>(op))
+    return bounds(contains, row);
+  if (auto both = dyn_cast_or_null<arith::AndIOp>(op)) {
+    std::optional<Bounds> left = boundsOfValue(both.getLhs(), row, failed);
+    std::optional<Bounds> right = left ? boundsOfValue(both.getRhs(), row, failed) : std::nullopt;
+    return right ? std::optional(intersect(*left, *right)) : std::nullopt;
+  }
+  auto use = dyn_cast_or_null<tile::LiteralValueOp>(op);
+  if (!use || positions.areListed() || use.getQuery() != region.getArgument(0) ||
+      use.getKey() != region.getArgument(1) ||
+      !holdsWholeTiles(use.getLiteral().getDefiningOp<tile::LiteralOp>()))
+    return std::nullopt;
+  FailureOr<Value> holds = literal(use, 2 * row);
+  failed |= llvm::failed(holds);
+  if (failed)
+    return std::nullopt;
+  return Bounds{{}, device.select(*holds, device.i32(kFar), device.i32(-kFar))};
+}
+
+FailureOr<std::optional<MaskConditions::Bounds>> MaskConditions::wholeMask(size_t row) {
+  if (!whole[row]) {
+    bool failed = false;
+    whole[row] = boundsOfValue(region.front().getTerminator()->getOperand(0), row, failed);
+    if (failed)
+      return failure();
+    if (std::optional<Bounds> &known = *whole[row])
+      known = intersect(*known, {{}, positions.lastColumn()});
+  }
+  return *whole[row];
+}
+
 FailureOr<Value> MaskConditions::literal(tile::LiteralValueOp op, size_t i) {
   auto literal = op.getLiteral().getDefiningOp<tile::LiteralOp>();
   auto queryCell = static_cast<int64_t>(literal.getQueryCell());
@@ -152,8 +214,9 @@ FailureOr<Value> MaskConditions::literal(tile::LiteralValueOp op, size_t i) {
   size_t row = i / 2 % 2;
   bool uniform = queryCell == 0 || queryCell % positions.rows == 0;
   // Cells of at least eight keys hold whole groups of columns, for all threads alike.
-  bool wholeTile = keyCell == 0 || keyCell % positions.keys == 0;
-  bool groups = !wholeTile && keyCell % 8 == 0 && positions.keys % keyCell == 0;
+  bool wholeTile = !positions.areListed() && holdsWholeTiles(literal);
+  bool groups =
+      !wholeTile && !positions.areListed() && keyCell % 8 == 0 && positions.keys % keyCell == 0;
   int64_t column = FragmentPositions::columnOfRegister(i);
   int64_t cell = wholeTile ? 0 : groups ? column / keyCell : column;
   Value &known = literals[{literal, {uniform ? 0 : row, cell}}];
@@ -173,6 +236,11 @@ FailureOr<Value> MaskConditions::literal(tile::LiteralValueOp op, size_t i) {
 
 FailureOr<Value> MaskConditions::keeps(size_t i) {
   size_t row = i / 2 % 2;
+  FailureOr<std::optional<Bounds>> whole = wholeMask(row);
+  if (failed(whole))
+    return failure();
+  if (*whole)
+    return contains(**whole, i);
   IRMapping mapping;
   // Positions are built where something asks for them.
   auto bindPositions = [&] {
@@ -207,5 +275,8 @@ FailureOr<Value> MaskConditions::keeps(size_t i) {
     }
     mapping.map(op.getResult(0), *value);
   }
-  return mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+  Value kept = mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
+  Value exists = positions.areListed() ? positions.existsKeyOfRegister(i)
+                                       : contains({{}, positions.lastColumn()}, i);
+  return device.logicalAnd(kept, exists);
 }

@@ -27,6 +27,24 @@ FailureOr<Records> recordsOf(Operation *op, Value visit) {
   return Records{*record, *item};
 }
 
+/// The scores of the first `count` keys of a list.
+cpu::Code::Values cut(Device &device, ArrayRef<Value> scores, Value count) {
+  int64_t keys = static_cast<int64_t>(scores.size() * 2);
+  return device.choose(
+      device.less(count, device.index(keys)),
+      [&]() -> cpu::Code::Values {
+        Value end = device.sub(device.toI32(count), firstColumnOfThread(device));
+        cpu::Code::Values values;
+        for (auto [i, score] : llvm::enumerate(scores)) {
+          Value column = device.i32(FragmentPositions::columnOfRegister(i));
+          values.push_back(
+              device.select(device.less(column, end), score, device.negativeInfinity()));
+        }
+        return values;
+      },
+      [&] { return cpu::Code::Values(scores); });
+}
+
 struct LowerMask : OpConversionPattern<tile::MaskOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -38,27 +56,39 @@ struct LowerMask : OpConversionPattern<tile::MaskOp> {
     Device device = deviceAt(rewriter, op);
     SmallVector<Value> scores = unpack(device, adaptor.getScores());
     LogicalResult evaluated = success();
-    cpu::Code::Values kept = device.choose(
-        records->visit.getMasked(),
-        [&]() -> cpu::Code::Values {
-          FragmentPositions positions(device, records->item, records->visit);
-          MaskConditions conditions(positions, op.getBody());
-          Value none = device.negativeInfinity();
-          Value last = positions.toColumn(device.sub(records->item.getKvLen(), device.index(1)));
-          cpu::Code::Values values;
-          for (auto [i, score] : llvm::enumerate(scores)) {
-            FailureOr<Value> keeps = conditions.keeps(i);
-            if (failed(keeps)) {
-              evaluated = failure();
-              return cpu::Code::Values(scores);
-            }
-            Value exists =
-                device.lessOrEqual(device.i32(FragmentPositions::columnOfRegister(i)), last);
-            values.push_back(device.select(device.logicalAnd(*keeps, exists), score, none));
-          }
-          return values;
-        },
-        [&]() -> cpu::Code::Values { return cpu::Code::Values(scores); });
+    Value none = device.negativeInfinity();
+    auto masked = [&](Value listed) {
+      FragmentPositions positions(device, records->item, records->visit, listed);
+      MaskConditions conditions(positions, op.getBody());
+      cpu::Code::Values values;
+      for (auto [i, score] : llvm::enumerate(scores)) {
+        FailureOr<Value> keeps = conditions.keeps(i);
+        if (failed(keeps)) {
+          evaluated = failure();
+          return cpu::Code::Values(scores);
+        }
+        values.push_back(device.select(*keeps, score, none));
+      }
+      return values;
+    };
+    auto unmasked = [&] { return cpu::Code::Values(scores); };
+    cpu::Code::Values kept;
+    if (sharedLayout(op).listBytes == 0) {
+      kept = device.choose(records->visit.getMasked(), [&] { return masked({}); }, unmasked);
+    } else {
+      Value listed = device.getI32(frame(device, Frame::Positions));
+      Value isTile = device.equal(listed, device.i32(0));
+      kept = device.choose(
+          records->visit.getMasked(),
+          [&] {
+            return device.choose(
+                isTile, [&] { return masked({}); }, [&] { return masked(listed); });
+          },
+          [&] {
+            return device.choose(isTile, unmasked,
+                                 [&] { return cut(device, scores, records->visit.getCount()); });
+          });
+    }
     if (failed(evaluated))
       return failure();
     rewriter.replaceOp(op, pack(device, kept));

@@ -11,10 +11,10 @@ class SkimNvvmPass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
 }
 
 def SplitRoles : SkimNvvmPass<"skim-nvvm-split-roles"> {
-  let summary = "divide attention programs among a scheduler, a loader and consumers";
+  let summary = "divide attention programs among a scheduler, loaders and consumers";
   let description = [{
     A `tile.program` that ends in `tile.finish` becomes a `hopper.kernel`. What the item computes once is cloned into the scheduler, which walks the visits and
-    publishes them, and into the consumers, which take them as they come; loads become copies of the loader. Operands and shapes that sm_90a has no
+    publishes them, and into the consumers, which take them as they come; loads become copies of two loaders, of queries and keys and of values. Operands and shapes that sm_90a has no
     kernel for are refused here. Launch plans are dropped: the host has them. Runs first.
   }];
 }
@@ -41,7 +41,8 @@ def LowerScheduler : SkimNvvmPass<"skim-nvvm-lower-scheduler"> {
   let summary = "walk visits, a tile a lane";
   let description = [{
     `tile.for_each_visit` becomes the walk over stretches of tiles of the CPU, with thirty-two tiles tested at a time, one a lane; a ballot orders those that are
-    visited, and each lane writes its own to the batch that the loader reads. Runs after `skim-nvvm-lower-kernel`.
+    visited, and each lane writes its own to the batch that the loaders read. Where a kernel gathers keys, stretches that are not visited as a whole are tested key by key, thirty-two
+    a lane, and the kept keys are listed. Runs after `skim-nvvm-lower-kernel`.
   }];
 }
 
@@ -50,6 +51,7 @@ def LowerCopies : SkimNvvmPass<"skim-nvvm-lower-copies"> {
   let description = [{
     `hopper.copy` and `hopper.copy_queries` become bulk tensor copies that complete on the barrier of their slot; `hopper.for_each_published` a loop over batches;
     `hopper.next_visit`, `hopper.await` and `hopper.release` waits and arrivals. Values behind the last key of a request are overwritten by 0 before they are handed on.
+    Listed keys, and pages that no tensor map describes, are copied row by row.
     Runs after `skim-nvvm-lower-scheduler`.
   }];
 }

@@ -103,6 +103,12 @@ Value skim::nvvm::log2(Device &device, Value a) {
                                        ValueRange{a})
       .getResult(0);
 }
+Value skim::nvvm::reciprocal(Device &device, Value a) {
+  return LLVM::CallIntrinsicOp::create(device, device.getF32Type(),
+                                       device.getStringAttr("llvm.nvvm.rcp.approx.ftz.f"),
+                                       ValueRange{a})
+      .getResult(0);
+}
 Value skim::nvvm::greater(Device &device, Value a, Value b) {
   return arith::CmpFOp::create(device, arith::CmpFPredicate::OGT, a, b);
 }

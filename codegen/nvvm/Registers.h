@@ -52,6 +52,7 @@ mlir::Value fusedMultiplyAdd(Device &device, mlir::Value a, mlir::Value b, mlir:
 mlir::Value negate(Device &device, mlir::Value a);
 mlir::Value exp2(Device &device, mlir::Value a);
 mlir::Value log2(Device &device, mlir::Value a);
+mlir::Value reciprocal(Device &device, mlir::Value a);
 mlir::Value greater(Device &device, mlir::Value a, mlir::Value b);
 mlir::Value isMinusInfinity(Device &device, mlir::Value a);
 

@@ -22,23 +22,29 @@ struct SharedLayout {
   static constexpr int64_t kColumnBytes = 128; ///< a row of a panel, the width of the swizzle
   /// A batch of published visits: flags and count, the item, then the visits.
   static constexpr int64_t kBatchVisits = 64;
+  /// Of gathered keys, a batch lists up to two tiles and what one step of the scheduler adds.
+  static constexpr int64_t kListedTiles = 2;
   static constexpr int64_t kBatchHeader = 64;
   static constexpr int64_t kVisitBytes = 8;
   static constexpr int64_t kItemBytes = 32;
   /// Enough for the scheduler to be an item or two ahead.
   static constexpr int64_t kBatches = 8;
 
-  SharedLayout(tile::ProblemAttr problem, tile::ScheduleAttr schedule) {
+  /// `gathers`: visits can be lists of single keys.
+  SharedLayout(tile::ProblemAttr problem, tile::ScheduleAttr schedule, bool gathers) {
     auto columns = [](int64_t dim) { return (dim + 63) / 64 * kColumnBytes; };
     int64_t keyBytes = schedule.getKeys() * columns(problem.getHeadDim());
     int64_t valueBytes = schedule.getKeys() * columns(problem.getValueDim());
     int64_t queryBytes = schedule.getRows() * columns(problem.getHeadDim());
     // Two slots of queries where they fit: the next item's are copied while this one's are used.
-    int64_t rest = schedule.getStages() * (keyBytes + valueBytes) + kRecords;
+    listBytes = gathers ? (kListedTiles * schedule.getKeys() + 32) * 4 : 0;
+    visitBytes = kVisitBytes + (gathers ? schedule.getKeys() * 4 : 0);
+    int64_t rest = schedule.getStages() * (keyBytes + valueBytes + visitBytes) +
+                   kBatches * listBytes + kRecords;
     queries = {0, queryBytes, 2 * queryBytes + rest <= kLargest ? 2 : 1, 0};
     keys = {queries.end(), keyBytes, schedule.getStages(), 0};
     values = {keys.end(), valueBytes, schedule.getStages(), 0};
-    batches = {values.end(), kBatchHeader + kBatchVisits * kVisitBytes, kBatches, 0};
+    batches = {values.end(), kBatchHeader + kBatchVisits * kVisitBytes + listBytes, kBatches, 0};
     int64_t next = batches.end();
     auto take = [&next](int64_t size) {
       int64_t start = next;
@@ -46,14 +52,19 @@ struct SharedLayout {
       return start;
     };
     itemRecords = take(queries.slots * kItemBytes);
-    visitRecords = take(keys.slots * kVisitBytes);
+    visitRecords = take(keys.slots * visitBytes);
     for (Ring *ring : {&queries, &keys, &values, &batches})
       ring->barriers = take(16 * ring->slots);
     tail = take(8);
     bytes = next;
   }
 
+  /// Where a batch lists keys, from its start.
+  static constexpr int64_t kListOffset = kBatchHeader + kBatchVisits * kVisitBytes;
+
   Ring queries, keys, values, batches;
+  int64_t listBytes = 0;  ///< of the listed keys of a batch
+  int64_t visitBytes = 0; ///< of a visit's record, with the positions of its keys
   int64_t itemRecords = 0, visitRecords = 0;
   int64_t tail = 0; ///< barrier of values whose last rows do not exist
   int64_t bytes = 0;

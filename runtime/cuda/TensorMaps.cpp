@@ -107,6 +107,34 @@ Expected<TensorMap> encode(const DriverApi &api, const ArgumentName &name, const
   return map;
 }
 
+/// What rows that are copied without a tensor map must be: they are copied 16 bytes at a time, and
+/// counted in 32 bits from the start of the data.
+Status checkRows(const ArgumentName &name, const TensorView &view) {
+  if (view.isEmpty())
+    return Status::ok();
+  if (reinterpret_cast<uintptr_t>(view.data) % kAlignment != 0)
+    return expectedButGot(name, "data aligned to 16 bytes (the kernel copies as many at once)",
+                          "an address that is not");
+  constexpr int64_t kFarthest = int64_t{1} << 36;
+  int64_t last = 0;
+  for (int axis = 0; axis < view.rank - 1; ++axis) {
+    if (view.shape[axis] <= 1)
+      continue;
+    const int64_t bytes = view.strides[axis] * kElementBytes; // within 64 bits: checkTensor
+    if (bytes < 0 || bytes % kAlignment != 0)
+      return expectedButGot(
+          name,
+          "strides from 0 up that are multiples of 16 bytes (the kernel copies as many at once)",
+          std::to_string(bytes) + " bytes along axis " + std::to_string(axis) + " of " +
+              view.describe());
+    last =
+        bytes < kFarthest ? std::min(last + bytes * (view.shape[axis] - 1), kFarthest) : kFarthest;
+  }
+  if (last < kFarthest)
+    return Status::ok();
+  return expectedButGot(name, "less than 64 GiB (the kernel copies row by row)", view.describe());
+}
+
 } // namespace
 
 Expected<TensorMaps> encodeTensorMaps(const DriverApi &api, const CudaLaunch &launch,
@@ -125,6 +153,11 @@ Expected<TensorMaps> encodeTensorMaps(const DriverApi &api, const CudaLaunch &la
                           {"k", operands.k, kvAxes, launch.keysPerTile, maps.key},
                           {"v", operands.v, kvAxes, launch.keysPerTile, maps.value}};
   for (const Operand &operand : each) {
+    if (&operand.axes != &queryAxes && launch.keysPerTile == 0)
+      if (Status status = checkRows({"", operand.name}, operand.view); !status)
+        return status;
+    if (operand.tileTokens == 0)
+      continue;
     const Expected<TensorMap> map =
         encode(api, {"", operand.name}, operand.view, operand.axes, operand.tileTokens, anywhere);
     if (!map)

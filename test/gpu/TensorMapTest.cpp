@@ -226,8 +226,8 @@ TEST_F(TensorMaps, operandsThatTheCopyEngineCannotReadAreRefused) {
               o.out = TensorView::strided(memory.data() + 131072, DType::BF16, {8, kHeads, kDim},
                                           {kHeads * kDim + 1, kDim, 1});
             }),
-            "out: expected rows that start at multiples of 4 bytes (the kernel stores two elements "
-            "at once) but got rows of bf16[8, 2, 128] that do not");
+            "out: expected rows that start at multiples of 16 bytes (the kernel stores as many at "
+            "once) but got rows of bf16[8, 2, 128] that do not");
   EXPECT_THAT(message([&](Operands &o) {
                 o.kvLayout = KvLayout::PagedNhd;
                 o.k = o.v =

@@ -4,6 +4,7 @@
 #include "codegen/nvvm/Batches.h"
 #include "codegen/nvvm/Copies.h"
 #include "codegen/nvvm/Passes.h"
+#include "codegen/nvvm/RowCopies.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -22,6 +23,11 @@ using namespace skim::nvvm;
 
 static const Ring &ringOf(const SharedLayout &layout, tile::Operand operand) {
   return operand == tile::Operand::Keys ? layout.keys : layout.values;
+}
+
+/// Whether some keys and values are copied row by row.
+static bool copiesSomeRows(Device &device, const SharedLayout &layout) {
+  return layout.listBytes != 0 || copiesRows(pageSize(device));
 }
 
 static LogicalResult lower(hopper::CopyQueriesOp op) {
@@ -43,6 +49,34 @@ static LogicalResult lower(hopper::CopyQueriesOp op) {
   return success();
 }
 
+/// Hands the positions of a listed visit to the consumers.
+static void storePositions(Device &device, const SharedLayout &layout, Value number, Value from,
+                           int64_t keys) {
+  Value to = visitPositions(device, layout, number);
+  device.loop(device.toIndex(device.lane()), device.index(keys), 32, [&](Value position) {
+    Value offset = device.mul(device.toI32(position), device.i32(4));
+    device.storeShared(device.loadShared(device.add(from, offset)), device.add(to, offset));
+  });
+}
+
+static void copyTile(Device &device, const SharedLayout &layout, KeyTile &tile, Value number) {
+  auto copyConsecutive = [&] {
+    if (copiesRows(pageSize(device)))
+      copyRowsOfTile(device, layout, tile, number, /*positions=*/{});
+    else
+      copyKeyTile(device, layout, tile, number);
+  };
+  if (layout.listBytes == 0)
+    return copyConsecutive();
+  Value positions = device.getI32(frame(device, Frame::Positions));
+  device.ifElse(device.equal(positions, device.i32(0)), copyConsecutive, [&] {
+    if (tile.operand == tile::Operand::Keys)
+      storePositions(device, layout, number, positions,
+                     cpu::kernelInfo(tile.item).schedule.getKeys());
+    copyRowsOfTile(device, layout, tile, number, positions);
+  });
+}
+
 static LogicalResult lower(hopper::CopyOp op) {
   Device device = Device::before(op);
   FailureOr<tile::VisitRecordOp> visit = cpu::visitRecord(op, op.getVisit());
@@ -55,14 +89,23 @@ static LogicalResult lower(hopper::CopyOp op) {
   const Ring &ring = ringOf(layout, op.getOperand());
   device.waitEmpty(ring, op.getNumber());
   KeyTile tile{op.getOperand(), *item, visit->getFirstKey(), visit->getCount(),
-               loadItem(device, layout, device.getI32(frame(device, Frame::Item))).firstKeyToken};
+               device.getI32(frame(device, Frame::KeyToken))};
   if (op.getOperand() == tile::Operand::Keys)
     device.ifThen(device.isLane(0), [&] {
       Value flags = device.select(visit->getMasked(), device.i32(kMasked), device.i32(0));
+      if (layout.listBytes != 0) {
+        Value count =
+            arith::ShLIOp::create(device, device.toI32(visit->getCount()), device.i32(kCountShift));
+        Value isList = device.logicalNot(
+            device.equal(device.getI32(frame(device, Frame::Positions)), device.i32(0)));
+        flags = arith::OrIOp::create(device, flags,
+                                     device.select(isList, device.i32(kListed), device.i32(0)));
+        flags = arith::OrIOp::create(device, flags, count);
+      }
       flags = arith::OrIOp::create(device, flags, device.getI32(frame(device, Frame::Last)));
       storeVisit(device, layout, op.getNumber(), device.toI32(visit->getFirstKey()), flags);
     });
-  copyKeyTile(device, layout, tile, op.getNumber());
+  copyTile(device, layout, tile, op.getNumber());
   op.erase();
   return success();
 }
@@ -90,6 +133,15 @@ static LogicalResult lower(hopper::ForEachPublishedOp op) {
       auto [first, visitFlags] = batchVisit(device, layout, device.toI32(position));
       Value firstKey = device.toIndex(first);
       Value existing = device.min(device.index(keys), device.sub(item->getKvLen(), firstKey));
+      if (layout.listBytes != 0) {
+        Value isList =
+            device.logicalNot(device.equal(device.bitAnd(visitFlags, kListed), device.i32(0)));
+        device.set(frame(device, Frame::Positions),
+                   device.select(isList, listOffset(device, layout, first), device.i32(0)));
+        firstKey = device.select(isList, device.index(0), firstKey);
+        existing = device.select(isList, device.toIndex(device.shiftRight(visitFlags, kCountShift)),
+                                 existing);
+      }
       Value masked =
           device.logicalNot(device.equal(device.bitAnd(visitFlags, kMasked), device.i32(0)));
       Value visit = tile::VisitRecordOp::create(
@@ -128,11 +180,19 @@ static LogicalResult lower(hopper::NextVisitOp op) {
   Value number = device.getI32(visits);
   device.set(visits, device.add(number, device.i32(1)));
   device.waitFilled(layout.keys, number);
+  if (copiesSomeRows(device, layout))
+    fenceRowCopies(device);
   auto [first, flags] = loadVisit(device, layout, number);
   // The same for all lanes, which the compiler sees when it comes from a shuffle.
   flags = device.broadcast(flags);
   Value firstKey = device.toIndex(first);
   Value count = device.min(device.index(keys), device.sub(item->getKvLen(), firstKey));
+  if (layout.listBytes != 0) {
+    Value isList = device.logicalNot(device.equal(device.bitAnd(flags, kListed), device.i32(0)));
+    count = device.toIndex(device.shiftRight(flags, kCountShift));
+    device.set(frame(device, Frame::Positions),
+               device.select(isList, visitPositions(device, layout, number), device.i32(0)));
+  }
   auto hasFlag = [&](int64_t flag) {
     return device.logicalNot(device.equal(device.bitAnd(flags, flag), device.i32(0)));
   };
@@ -160,8 +220,11 @@ static LogicalResult lower(hopper::AwaitOp op) {
   Device device = Device::before(op);
   SharedLayout layout = sharedLayout(op);
   const Ring &ring = ringOf(layout, op.getOperand());
-  if (op.getOperand() == tile::Operand::Values)
+  if (op.getOperand() == tile::Operand::Values) {
     device.waitFilled(ring, op.getNumber());
+    if (copiesSomeRows(device, layout))
+      fenceRowCopies(device);
+  }
   Value slot = device.slotOf(ring, op.getNumber());
   Value offset = device.add(device.mul(slot, device.i32(ring.bytes)), device.i32(ring.data));
   op.replaceAllUsesWith(asTile(device, offset, op.getTile().getType()));

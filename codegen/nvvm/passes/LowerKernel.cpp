@@ -23,11 +23,12 @@ using hopper::Role;
 namespace {
 
 constexpr int64_t kThreadsOfGroup = 128;
+constexpr int64_t kLoaders = 2; ///< warps that read batches
 
 class KernelLowering {
 public:
   explicit KernelLowering(hopper::KernelOp kernel)
-      : kernel(kernel), layout(kernel.getProblem(), kernel.getSchedule()),
+      : kernel(kernel), layout(kernel.getProblem(), kernel.getSchedule(), kernel.getGathers()),
         device(Device::before(kernel)) {}
 
   LogicalResult run();
@@ -36,7 +37,7 @@ private:
   LLVM::LLVMFuncOp createFunction();
   void initializeBarriers();
   LogicalResult lowerScheduler();
-  LogicalResult lowerLoader();
+  LogicalResult lowerLoader(Role role);
   LogicalResult lowerConsumer();
   /// Moves the body of a role here, for `item`.
   LogicalResult inlineRole(Role role, const ItemFields &item);
@@ -57,6 +58,8 @@ LLVM::LLVMFuncOp KernelLowering::createFunction() {
       device, kernel.getSymName(), kThreadsOfGroup * (1 + kernel.getSchedule().getConsumers()));
   cpu::setKernelInfo(function, {kernel.getProblem(), kernel.getSchedule(), kernel.getItems()});
   function->setAttr(kPageSizeAttr, kernel.getPageSizeAttr());
+  if (kernel.getGathers())
+    function->setAttr(kGathersAttr, device.getUnitAttr());
   return function;
 }
 
@@ -69,7 +72,8 @@ void KernelLowering::initializeBarriers() {
     for (const Ring *ring : {&layout.queries, &layout.keys, &layout.values, &layout.batches})
       for (int64_t slot = 0; slot < ring->slots; ++slot) {
         initialize(ring->barriers + 16 * slot, 1);
-        initialize(ring->barriers + 16 * slot + 8, ring == &layout.batches ? 1 : consumerWarps);
+        initialize(ring->barriers + 16 * slot + 8,
+                   ring == &layout.batches ? kLoaders : consumerWarps);
       }
     initialize(layout.tail, 1);
     NVVM::FenceMbarrierInitOp::create(device);
@@ -143,7 +147,7 @@ LogicalResult KernelLowering::lowerScheduler() {
   return result;
 }
 
-LogicalResult KernelLowering::lowerLoader() {
+LogicalResult KernelLowering::lowerLoader(Role role) {
   LogicalResult result = repeat(
       [&] {
         Value flags = awaitBatch(device, layout);
@@ -151,12 +155,14 @@ LogicalResult KernelLowering::lowerLoader() {
       },
       [&] {
         ItemFields item = batchItem(device, layout);
-        LogicalResult inlined = inlineRole(Role::Loader, item);
+        device.set(frame(device, Frame::KeyToken), item.firstKeyToken);
+        LogicalResult inlined = inlineRole(role, item);
         Value number = frame(device, Frame::Item);
         device.set(number, device.add(device.getI32(number), device.i32(1)));
         return inlined;
       });
-  endItems(device, layout);
+  if (role == Role::KeyLoader)
+    endItems(device, layout);
   return result;
 }
 
@@ -201,7 +207,10 @@ LogicalResult KernelLowering::run() {
         NVVM::SetMaxRegisterOp::create(device, static_cast<int32_t>(kernel.getProducerRegisters()),
                                        NVVM::SetMaxRegisterAction::decrease);
         device.ifThen(device.equal(warp, device.i32(0)), [&] { also(lowerScheduler()); });
-        device.ifThen(device.equal(warp, device.i32(1)), [&] { also(lowerLoader()); });
+        device.ifThen(device.equal(warp, device.i32(1)),
+                      [&] { also(lowerLoader(Role::KeyLoader)); });
+        device.ifThen(device.equal(warp, device.i32(2)),
+                      [&] { also(lowerLoader(Role::ValueLoader)); });
       },
       [&] {
         NVVM::SetMaxRegisterOp::create(device, static_cast<int32_t>(kernel.getConsumerRegisters()),

@@ -1,7 +1,7 @@
 // Visits to batches, thirty-two tiles at a time.
 #include "codegen/cpu/Items.h"
 #include "codegen/cpu/VisitWalk.h"
-#include "codegen/nvvm/Batches.h"
+#include "codegen/nvvm/KeyLister.h"
 #include "codegen/nvvm/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,30 +21,44 @@ using namespace skim::nvvm;
 namespace {
 
 constexpr int64_t kLanes = 32;
+using cpu::Code;
 
 class SchedulerLowering {
 public:
   SchedulerLowering(tile::ForEachVisitOp op, tile::ItemRecordOp item)
       : op(op), device(Device::before(op)), layout(sharedLayout(op)),
-        walk(device, op, item, /*lanes=*/1) {}
+        walk(device, op, item, /*lanes=*/1), item(item) {}
 
   LogicalResult run() {
     LogicalResult walked = walk.run([&](Value bottom, Value top) {
-      LogicalResult result = success();
-      Value lane = device.toIndex(device.lane());
-      device.loop(device.index(0), device.sub(top, bottom), kLanes, [&](Value step) {
-        Value tile = device.sub(device.sub(top, device.index(1)), device.add(step, lane));
-        result = testTiles(tile, device.lessOrEqual(bottom, tile));
-      });
-      return result;
+      if (layout.listBytes == 0)
+        return walkTiles(bottom, top);
+      LogicalResult tiles = success(), keys = success();
+      device.ifElse(
+          walk.isSettled(), [&] { tiles = walkTiles(bottom, top); },
+          [&] { keys = KeyLister(device, layout, walk, op, item).walkKeys(bottom, top); });
+      return success(succeeded(tiles) && succeeded(keys));
     });
     if (failed(walked))
       return failure();
+    if (layout.listBytes != 0)
+      finishLists(device, layout);
     op.erase();
     return success();
   }
 
 private:
+  /// All tiles [bottom, top), each with a lane of its own.
+  LogicalResult walkTiles(Value bottom, Value top) {
+    LogicalResult result = success();
+    Value lane = device.toIndex(device.lane());
+    device.loop(device.index(0), device.sub(top, bottom), kLanes, [&](Value step) {
+      Value tile = device.sub(device.sub(top, device.index(1)), device.add(step, lane));
+      result = testTiles(tile, device.lessOrEqual(bottom, tile));
+    });
+    return result;
+  }
+
   /// Each lane tests its tile, where it has one.
   LogicalResult testTiles(Value tile, Value exists) {
     LogicalResult tested = success();
@@ -71,6 +85,7 @@ private:
   Device device;
   SharedLayout layout;
   cpu::VisitWalk walk;
+  tile::ItemRecordOp item;
 };
 
 struct LowerSchedulerPass : skim::nvvm::impl::LowerSchedulerBase<LowerSchedulerPass> {

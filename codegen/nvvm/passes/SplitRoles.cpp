@@ -46,11 +46,10 @@ public:
 
 private:
   LogicalResult checkOperands();
-  int64_t pageSize();
   /// Starts a role; its block has the item as its argument.
   Block *createRole(hopper::Role kind);
   void buildScheduler();
-  void buildLoader();
+  void buildLoader(hopper::Role kind, tile::Operand operand);
   LogicalResult buildConsumer();
 
   /// Copies what the item's operations compute once for it: all but the products.
@@ -121,16 +120,16 @@ void RoleSplitter::buildScheduler() {
   tile::YieldOp::create(builder, visits.getLoc(), ValueRange());
 }
 
-void RoleSplitter::buildLoader() {
+void RoleSplitter::buildLoader(hopper::Role kind, tile::Operand operand) {
   Location loc = visits.getLoc();
-  Block *block = createRole(hopper::Role::Loader);
+  Block *block = createRole(kind);
   Value item = block->getArgument(0);
-  hopper::CopyQueriesOp::create(builder, loc, item);
+  if (operand == tile::Operand::Keys)
+    hopper::CopyQueriesOp::create(builder, loc, item);
   auto walk = hopper::ForEachPublishedOp::create(builder, loc, item, ValueRange());
   Block *body = builder.createBlock(
       &walk.getBody(), {}, {tile::VisitType::get(context), builder.getI32Type()}, {loc, loc});
-  for (tile::Operand operand : {tile::Operand::Keys, tile::Operand::Values})
-    hopper::CopyOp::create(builder, loc, operand, body->getArgument(0), body->getArgument(1));
+  hopper::CopyOp::create(builder, loc, operand, body->getArgument(0), body->getArgument(1));
   tile::YieldOp::create(builder, loc, ValueRange());
 }
 
@@ -182,24 +181,18 @@ LogicalResult RoleSplitter::buildConsumer() {
   return success();
 }
 
-/// What the launch plan beside the program says of the cache.
-int64_t RoleSplitter::pageSize() {
-  for (auto plan : program->getParentOfType<ModuleOp>().getOps<tile::PlanOp>())
-    if (std::optional<uint64_t> size = plan.getPageSize())
-      return static_cast<int64_t>(*size);
-  return 0;
-}
-
 LogicalResult RoleSplitter::run() {
   if (failed(checkOperands()))
     return failure();
   Registers registers = chooseRegisters(program.getSchedule().getConsumers());
   kernel = hopper::KernelOp::create(builder, program.getLoc(), program.getSymName(),
                                     program.getProblem(), program.getSchedule(), program.getItems(),
-                                    registers.producer, registers.consumer, pageSize());
+                                    registers.producer, registers.consumer, pageSizeOf(program),
+                                    gathersKeys(program));
   builder.createBlock(&kernel.getBody());
   buildScheduler();
-  buildLoader();
+  buildLoader(hopper::Role::KeyLoader, tile::Operand::Keys);
+  buildLoader(hopper::Role::ValueLoader, tile::Operand::Values);
   if (failed(buildConsumer()))
     return failure();
   program.erase();

@@ -1,6 +1,6 @@
 // RUN: skim-opt %s --skim-plan=target=sm_90a --skim-nvvm-split-roles | FileCheck %s
 
-// The walk over visits stands in the scheduler alone; the loader copies what it publishes, and the consumers multiply it.
+// The walk over visits stands in the scheduler alone; the loaders copy what it publishes, and the consumers multiply it.
 // CHECK-LABEL: hopper.kernel @attention
 // CHECK-SAME: consumer_registers = 152
 // CHECK-SAME: producer_registers = 56
@@ -9,7 +9,7 @@
 // CHECK: ^bb0(%[[ITEM:.*]]: !tile.item):
 // CHECK: tile.for_each_visit %[[VISIT:.*]] of %[[ITEM]]
 // CHECK: hopper.publish %[[VISIT]]
-// CHECK: hopper.role loader {
+// CHECK: hopper.role key_loader {
 // CHECK: hopper.copy_queries %[[ITEM:.*]]
 // CHECK: hopper.for_each_published of %[[ITEM]] {
 // CHECK: ^bb0(%[[VISIT:.*]]: !tile.visit, %[[NUMBER:.*]]: i32):

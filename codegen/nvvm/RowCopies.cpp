@@ -1,0 +1,161 @@
+#include "codegen/nvvm/RowCopies.h"
+
+#include "codegen/cpu/KernelArguments.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace skim;
+using namespace skim::nvvm;
+using cpu::Argument;
+
+namespace {
+
+constexpr int64_t kLanes = 32;
+/// Bytes of one copy; a row of a panel is eight of them, which the swizzle permutes by the row.
+constexpr int64_t kChunkBytes = 16;
+constexpr int64_t kChunks = SharedLayout::kColumnBytes / kChunkBytes;
+constexpr int64_t kRowsAtOnce = kLanes / kChunks;
+constexpr int64_t kElementBytes = 2;
+constexpr unsigned kGlobalSpace = 1;
+constexpr int64_t kNoRow = -1;
+
+/// An operand in memory, for one KV head.
+class Rows {
+public:
+  Rows(Device &device, KeyTile &tile) : device(device), tile(tile) {
+    bool isKeys = tile.operand == tile::Operand::Keys;
+    tile::ItemRecordOp item = tile.item;
+    auto load = [&](Argument ofKeys, Argument ofValues) {
+      return loadArgument(device, item.getArguments(), isKeys ? ofKeys : ofValues);
+    };
+    data = load(Argument::KeyData, Argument::ValueData);
+    pageStride = load(Argument::KeyPageStride, Argument::ValuePageStride);
+    tokenStride = load(Argument::KeyTokenStride, Argument::ValueTokenStride);
+    headStride = load(Argument::KeyHeadStride, Argument::ValueHeadStride);
+  }
+
+  /// Where key `key`'s row starts, in units of 16 bytes from `data`; kNoRow where there is no key.
+  Value row(Value key) {
+    Value exists = device.logicalAnd(device.lessOrEqual(device.index(0), key),
+                                     device.less(key, tile.item.getKvLen()));
+    return device.choose(
+        exists,
+        [&]() -> cpu::Code::Values {
+          Value head = device.mul(tile.item.getKvHead(), headStride);
+          return {device.toI32(
+              device.floorDiv(device.add(head, slotOf(key)), kChunkBytes / kElementBytes))};
+        },
+        [&]() -> cpu::Code::Values { return {device.i32(kNoRow)}; })[0];
+  }
+
+  Value data;
+
+private:
+  /// Elements from the start of the operand to the row of head 0.
+  Value slotOf(Value key) {
+    int64_t page = pageSize(device);
+    if (page == 0)
+      return device.mul(device.add(device.toIndex(tile.firstKeyToken), key), tokenStride);
+    Value arguments = tile.item.getArguments();
+    Value block = device.floorDiv(key, page);
+    Value entry =
+        device.add(device.mul(tile.item.getRequest(),
+                              loadArgument(device, arguments, Argument::BlockTableStride)),
+                   block);
+    Value address = device.offset(loadArgument(device, arguments, Argument::BlockTable),
+                                  device.mul(entry, device.index(4)));
+    Value number = device.toIndex(device.load(device.getI32Type(), address));
+    Value within = device.sub(key, device.mul(block, device.index(page)));
+    return device.add(device.mul(number, pageStride), device.mul(within, tokenStride));
+  }
+
+  Device &device;
+  KeyTile &tile;
+  Value pageStride, tokenStride, headStride;
+};
+
+Value offsetBy(Device &device, Value pointer, LLVM::GEPArg bytes) {
+  return LLVM::GEPOp::create(device, pointer.getType(), device.getI8Type(), pointer, bytes);
+}
+Value offsetBy(Device &device, Value pointer, int64_t bytes) {
+  return offsetBy(device, pointer, LLVM::GEPArg(static_cast<int32_t>(bytes)));
+}
+
+} // namespace
+
+void skim::nvvm::copyRowsOfTile(Device &device, const SharedLayout &layout, KeyTile &tile,
+                                Value number, Value positions) {
+  cpu::KernelInfo info = cpu::kernelInfo(tile.item);
+  int64_t keys = info.schedule.getKeys();
+  bool isKeys = tile.operand == tile::Operand::Keys;
+  const Ring &ring = isKeys ? layout.keys : layout.values;
+  int64_t panels = (isKeys ? info.problem.getHeadDim() : info.problem.getValueDim()) / 64;
+  Value slot = device.slotOf(ring, number);
+  Value start = device.add(device.mul(slot, device.i32(ring.bytes)), device.i32(ring.data));
+  Value filled = device.filled(ring, slot);
+  Rows rows(device, tile);
+
+  // Each lane finds rows, and hands them to the eight that copy one.
+  Value lane = device.lane();
+  SmallVector<Value> found;
+  for (int64_t first = 0; first < keys; first += kLanes) {
+    Value inTile = device.add(lane, device.i32(first));
+    Value key;
+    if (positions)
+      key = device.toIndex(
+          device.loadShared(device.add(positions, device.mul(inTile, device.i32(4)))));
+    else
+      key = device.add(tile.firstKey, device.toIndex(inTile));
+    found.push_back(rows.row(key));
+  }
+
+  // Lane 8 r + c copies chunk c of row r of the four that are copied at once. The swizzle moves a
+  // chunk by the row's number in eight rows, whose third bit is that of the step.
+  Value rowOfLane = device.shiftRight(lane, 3), chunk = device.bitAnd(lane, kChunks - 1);
+  Type global = LLVM::LLVMPointerType::get(device.getContext(), kGlobalSpace);
+  Value source = LLVM::AddrSpaceCastOp::create(device, global, rows.data);
+  source = offsetBy(device, source, device.mul(chunk, device.i32(kChunkBytes)));
+  Value destinations[2];
+  for (int64_t odd : {0, 1}) {
+    Value row = device.add(rowOfLane, device.i32(odd * kRowsAtOnce));
+    Value swizzled = arith::XOrIOp::create(device, chunk, row);
+    destinations[odd] = device.shared(
+        device.add(start, device.add(device.mul(row, device.i32(SharedLayout::kColumnBytes)),
+                                     device.mul(swizzled, device.i32(kChunkBytes)))));
+  }
+  for (int64_t row = 0; row < keys; row += kRowsAtOnce) {
+    int64_t step = row / kRowsAtOnce;
+    Value from = device.add(rowOfLane, device.i32(row % kLanes));
+    Value unit =
+        NVVM::ShflOp::create(device, device.getI32Type(), device.i32(-1), found[row / kLanes], from,
+                             device.i32(kLanes - 1), NVVM::ShflKind::idx, UnitAttr());
+    Value missing = device.equal(unit, device.i32(kNoRow));
+    Value bytes = device.select(missing, device.i32(0), device.i32(kChunkBytes));
+    Value wide = arith::ExtUIOp::create(device, device.getI64Type(),
+                                        device.select(missing, device.i32(0), unit));
+    Value scaled = arith::ShLIOp::create(
+        device, wide,
+        arith::ConstantOp::create(device, device.getI64IntegerAttr(llvm::Log2_64(kChunkBytes))));
+    Value at = offsetBy(device, source, scaled);
+    Value to = destinations[step % 2];
+    for (int64_t panel = 0; panel < panels; ++panel)
+      NVVM::CpAsyncOp::create(
+          device,
+          offsetBy(device, to,
+                   (step / 2 * 2 * kRowsAtOnce + panel * keys) * SharedLayout::kColumnBytes),
+          offsetBy(device, at, panel * SharedLayout::kColumnBytes),
+          static_cast<uint32_t>(kChunkBytes), NVVM::LoadCacheModifierKind::CG, bytes);
+  }
+  // Each lane's copies count as one more arrival until they are done.
+  NVVM::CpAsyncMBarrierArriveOp::create(device, filled, /*noinc=*/false);
+  device.syncWarp();
+  device.ifThen(device.isLane(0), [&] { device.arrive(filled); });
+}
+
+void skim::nvvm::fenceRowCopies(Device &device) {
+  NVVM::FenceProxyOp::create(
+      device, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(device.getContext(), NVVM::SharedSpace::shared_cta));
+}
