@@ -21,24 +21,29 @@ def help_of(*arguments):
     return subprocess.run([sys.argv[1], *arguments], capture_output=True, text=True, check=True).stdout
 
 
+# Values that are numbers, and in what they count.
+NUMBERS = {"N", "R", "RATE", "TOKENS"}
+UNIT = re.compile(r"\b(?:bytes|elements|heads|layer|milliseconds|pairs|prompts?|request|rows|seed|share|threads|times|tokens)\b")
 DEFAULT = re.compile(r"default(?: of \w+)?: [^)]+\)$")
 commands = re.findall(r"^  (\w+)  ", help_of("help"), re.M)
 findings, checked = [], 0
 if set(commands) != set(sections):
     findings.append(f"skim help lists {sorted(commands)}, docs/command-line.md has {sorted(sections)}")
 for command in commands:
-    options = re.findall(r"^  (-[\w-]+)(?: \S+)? +(\S.*)$", help_of(command, "--help"), re.M)
+    options = re.findall(r"^  (-[\w-]+)(?: (\S+))? +(\S.*)$", help_of(command, "--help"), re.M)
     if help_of("help", command) != help_of(command, "--help"):
         findings.append(f"skim help {command} and skim {command} --help differ")
     shared = common + (of_patterns if f"skim {command} PATTERN.skim" in help_of(command, "--help") else "")
     documented = set(re.findall(r"`(-{1,2}[\w-]+)", sections.get(command, "") + shared))
-    for option, text in options:
+    for option, value, text in options:
         checked += 1
+        if value in NUMBERS and not UNIT.search(text):
+            findings.append(f"skim {command} --help: {option} names no unit")
         if option not in documented:
             findings.append(f"docs/command-line.md: skim {command} lacks {option}")
         if not DEFAULT.search(text) and option != "--help":
             findings.append(f"skim {command} --help: {option} names no default")
-    for option in documented - {option for option, _ in options}:
+    for option in documented - {option for option, _, _ in options}:
         findings.append(f"docs/command-line.md: skim {command} has no option {option}")
 
 

@@ -107,7 +107,7 @@ bool MlirServer::readUntilAnswer(llvm::StringRef id) {
   return false;
 }
 
-bool MlirServer::hand(llvm::json::Value message) {
+bool MlirServer::hand(const llvm::json::Value &message) {
   if (process == 0 && !start())
     return false;
   // MLIR's server answers messages in their order: once it has refused a request that it does not

@@ -39,7 +39,7 @@ public:
   void setInitializeParams(llvm::json::Value params) { initializeParams = std::move(params); }
   /// Hands over a message of the client, and to the client all that comes of it. Starts the
   /// process when there is none. False when it could not be started or ended without an answer.
-  bool hand(llvm::json::Value message);
+  bool hand(const llvm::json::Value &message);
 
 private:
   bool start();
