@@ -193,7 +193,7 @@ void ContributionLowering::rowLanes() {
   unsigned lanes = target.lanes;
   auto [first, end] = columns();
   code.loop(code.roundDown(item.getRowsBegin(), lanes), item.getRowsEnd(), lanes, [&](Value row) {
-    code.loop(first, end, 1, [&, first = first](Value column) {
+    code.loop(first, end, 1, [&](Value column) {
       if (!kind)
         return storeLanes(evaluateRows(row, column), row, column, -1);
       Code::Values start;
