@@ -26,7 +26,8 @@ struct TensorMaps {
 ///                     page >= keysPerTile ? dim / 64 : 1, 1, 1}
 /// Where keysPerTile is 0, k and v have none: the kernel copies their rows 16 bytes at a time.
 /// Refuses data and strides that are not multiples of 16 bytes, and maps of pages that are not a
-/// power of two of at least 8 keys. `anywhere` is memory of the device for operands without elements.
+/// power of two of at least 8 keys. `anywhere` is memory of the device for operands without
+/// elements.
 Expected<TensorMaps> encodeTensorMaps(const DriverApi &api, const CudaLaunch &launch,
                                       const Operands &operands, std::byte *anywhere);
 
