@@ -11,9 +11,9 @@
 
 namespace skim::numerics {
 
-/// The options that compile a case for Hopper.
-CompileOptions cudaOptionsFor(const Case &c);
-Expected<Kernel> compileForCuda(const Case &c);
+/// The options that compile a case for Hopper, and for the pages of a layout.
+CompileOptions cudaOptionsFor(const Case &c, const Layout &layout = {});
+Expected<Kernel> compileForCuda(const Case &c, const Layout &layout = {});
 
 /// Operands and results of a run in the memory of a device, as NaN where the host has NaN.
 struct DeviceOperands {
@@ -43,7 +43,7 @@ std::string checkOnCuda(const std::shared_ptr<const cuda::Device> &device, const
 class CudaTest : public test::GpuTest {
 protected:
   /// The kernel of a case. Null where it does not compile, after a failure of the test.
-  static std::unique_ptr<Kernel> compile(const Case &c);
+  static std::unique_ptr<Kernel> compile(const Case &c, const Layout &layout = {});
   /// As `checkOnCuda`.
   std::string check(const Case &c, const Layout &layout = {.padding = 8}) const {
     return checkOnCuda(device, c, layout);

@@ -38,24 +38,23 @@ TEST_F(CudaLayouts, K7PagesAnywhereChangeNoBit) {
     ReferenceRun reference = runOnReference(c);
     ASSERT_TRUE(reference.ok) << reference.message;
     ASSERT_EQ(compareRuns(c, reference.result, expected), "");
-    for (int64_t pageSize : {1, 8, 16, 32, 48, 64, 128, 256})
-      for (KvLayout kv : {KvLayout::PagedNhd, KvLayout::PagedHnd})
+    for (int64_t pageSize : {1, 7, 8, 16, 32, 48, 64, 128, 256})
+      for (KvLayout kv : {KvLayout::PagedNhd, KvLayout::PagedHnd}) {
+        Layout layout{.kv = kv,
+                      .pageSize = pageSize,
+                      .padding = 8,
+                      .sharesPages = true,
+                      .seed = uint64_t(pageSize)};
+        std::unique_ptr<Kernel> paged = compile(c, layout);
+        ASSERT_TRUE(paged);
         for (bool interleaved : {false, true}) {
-          RunResult actual = run(*kernel, c,
-                                 {.kv = kv,
-                                  .pageSize = pageSize,
-                                  .padding = 8,
-                                  .interleaved = interleaved,
-                                  .sharesPages = true,
-                                  .seed = uint64_t(pageSize)});
-          bool isRefused = refusalOf(actual.status) ==
-                           "expected pages of a power of two of at least 8 keys (the kernel copies "
-                           "through tensor maps)";
-          // Refused by name, or the same bits.
-          EXPECT_TRUE(isRefused ? pageSize == 1 || pageSize == 48 : sameResults(actual, expected))
+          layout.interleaved = interleaved;
+          RunResult actual = run(*paged, c, layout);
+          EXPECT_TRUE(sameResults(actual, expected))
               << "page size " << pageSize << (kv == KvLayout::PagedNhd ? ", NHD" : ", HND")
               << (interleaved ? ", interleaved: " : ": ") << actual.status.message();
         }
+      }
   }
 }
 
@@ -70,7 +69,10 @@ TEST_F(CudaLayouts, K5PagesFarIntoALargePool) {
   RunResult expected = run(*kernel, c, {.padding = 0});
   ASSERT_TRUE(expected.status) << expected.status.message();
 
-  PreparedRun prepared(*kernel, c, {.kv = KvLayout::PagedNhd, .pageSize = kPageSize, .padding = 0});
+  const Layout layout{.kv = KvLayout::PagedNhd, .pageSize = kPageSize, .padding = 0};
+  std::unique_ptr<Kernel> paged = compile(c, layout);
+  ASSERT_TRUE(paged);
+  PreparedRun prepared(*paged, c, layout);
   Expected<std::unique_ptr<cuda::DeviceArena>> arena = cuda::DeviceArena::create(device);
   ASSERT_TRUE(arena) << arena.status().message();
   Operands host = prepared.operands;
@@ -97,7 +99,7 @@ TEST_F(CudaLayouts, K5PagesFarIntoALargePool) {
   }
   ASSERT_EQ(api().streamSynchronize(nullptr), 0);
   Status status =
-      runOnce(**arena, api(), *kernel, {1, 130, 130, 700}, onDevice->operands, prepared.parameters);
+      runOnce(**arena, api(), *paged, {1, 130, 130, 700}, onDevice->operands, prepared.parameters);
   ASSERT_TRUE(status) << status.message();
   ASSERT_TRUE(onDevice->read(**arena, prepared.operands));
   prepared.widenOut();
@@ -127,7 +129,7 @@ TEST_F(CudaLayouts, K10HeadsOfOneGroupHaveMasksOfTheirOwn) {
     Expected<Kernel> kernel = compileForCuda(c);
     if (!kernel && shape.dim % 64 != 0) {
       EXPECT_EQ(refusalOf(kernel.status()),
-                "expected head dimensions that are multiples of 64 up to 256");
+                "sm_90a: expected head dimensions that are multiples of 64 up to 256");
       continue;
     }
     EXPECT_EQ(check(c, {.kv = KvLayout::PagedNhd, .pageSize = 16, .padding = 8}), "")

@@ -40,7 +40,7 @@ class CudaPrograms : public CudaTest {
 protected:
   /// Empty where all agrees. `refusal` is set where the target does not take the case.
   std::string checkCase(const Case &c, std::string &refusal) const {
-    CompileOptions options = cudaOptionsFor(c);
+    CompileOptions options = cudaOptionsFor(c, layoutFor(c, c.seed));
     constexpr DType kTypes[] = {DType::F32, DType::BF16, DType::F16};
     options.outDtype = kTypes[c.seed % std::size(kTypes)];
     Expected<Kernel> kernel =

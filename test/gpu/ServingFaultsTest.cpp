@@ -90,7 +90,7 @@ TEST_F(CudaServing, K15BundlesRunWithoutACompiler) {
   Expected<std::string> bytes =
       Compiler().bundle({{Pattern::fromText(c.program, "case.skim"), cudaOptionsFor(c)}});
   ASSERT_TRUE(bytes) << bytes.status().message();
-  Expected<Kernel> loaded = Kernel::load(std::as_bytes(std::span(*bytes)));
+  Expected<Kernel> loaded = Kernel::load(std::as_bytes(std::span(*bytes)), {.target = "sm_90a"});
   ASSERT_TRUE(loaded) << loaded.status().message();
   EXPECT_TRUE(sameResults(run(*loaded, c), run(*kernel, c)));
 }
@@ -121,7 +121,7 @@ void overwrite(const cuda::DriverApi &api, const TensorView &onDevice, const Ten
 TEST_F(CudaServing, K16AGraphIsReplayedWithOtherLengthsAndPages) {
   const Layout paged{.kv = KvLayout::PagedNhd, .pageSize = 16, .padding = 0, .seed = 3};
   Case largest = makeCase(kPatterns[0], std::vector<Lengths>(5, {100, 300}), kFourHeads);
-  std::unique_ptr<Kernel> kernel = compile(largest);
+  std::unique_ptr<Kernel> kernel = compile(largest, paged);
   ASSERT_TRUE(kernel);
   PreparedRun first(*kernel, largest, paged);
   Expected<std::unique_ptr<cuda::DeviceArena>> arena = cuda::DeviceArena::create(device);

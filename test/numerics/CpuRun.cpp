@@ -281,15 +281,27 @@ static std::string compareKept(const reference::Result &expected, const RunResul
   return {};
 }
 
+/// The sums of p |v|: what attention gives where all values are positive.
+static ReferenceRun magnitudesOf(const Case &c, const RunResult &actual) {
+  Case positive = c;
+  for (double &x : positive.problem.v.data)
+    x = std::abs(x);
+  return actual.kept.empty() ? runOnReference(positive) : runOnReference(positive, actual.kept);
+}
+
 /// Outputs and log-sum-exp, where both kept the same pairs.
 static std::string compareOutputs(const Case &c, const reference::Result &expected,
                                   const RunResult &actual) {
+  std::optional<ReferenceRun> magnitudes;
+  if (actual.bounds)
+    magnitudes = magnitudesOf(c, actual);
+  if (magnitudes && !magnitudes->ok)
+    return "the reference refuses: " + magnitudes->message;
   for (int64_t h = 0; h != expected.heads; ++h) {
     double bound = c.operand == OperandType::f32
                        ? 3e-6 * std::max(1.0, largestLogit(c, expected, h) / 4)
                        : 2e-3;
-    Bounds bounds = actual.bounds.value_or(Bounds{bound, bound});
-    double outBound = bounds.out + roundingOf(actual.outDtype);
+    double lseBound = actual.bounds ? actual.bounds->lse : bound;
     double largest = 0, largestLse = 1;
     for (int64_t t = 0; t != expected.tokens; ++t) {
       for (int64_t i = 0; i != expected.valueDim; ++i)
@@ -302,17 +314,21 @@ static std::string compareOutputs(const Case &c, const reference::Result &expect
       double lse = expected.lse[h * expected.tokens + t];
       float actualLse = actual.lse[h * expected.tokens + t];
       if (std::isinf(lse) ? double(actualLse) != lse
-                          : !(std::abs(actualLse - lse) <= bounds.lse * largestLse))
+                          : !(std::abs(actualLse - lse) <= lseBound * largestLse))
         return llvm::formatv("head {0}, token {1}: lse {2:e}, expected {3:e}", h, t, actualLse, lse)
             .str();
       for (int64_t i = 0; i != expected.valueDim; ++i) {
         int64_t at = (t * expected.heads + h) * expected.valueDim + i;
-        if (!(std::abs(actual.out[at] - expected.out[at]) <=
-              outBound * largest + smallestRoundingOf(actual.outDtype)))
+        double allowed = actual.bounds
+                             ? actual.bounds->probability * magnitudes->result.out[at] +
+                                   roundingOf(actual.outDtype) * std::abs(expected.out[at])
+                             : (bound + roundingOf(actual.outDtype)) * largest;
+        allowed += smallestRoundingOf(actual.outDtype);
+        double error = std::abs(actual.out[at] - expected.out[at]);
+        if (!(error <= allowed))
           return llvm::formatv("head {0}, token {1}, component {2}: {3:e}, expected {4:e}, "
                                "error {5:e} of {6:e}",
-                               h, t, i, actual.out[at], expected.out[at],
-                               std::abs(actual.out[at] - expected.out[at]) / largest, outBound)
+                               h, t, i, actual.out[at], expected.out[at], error, allowed)
               .str();
       }
     }

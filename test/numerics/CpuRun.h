@@ -18,9 +18,12 @@
 
 namespace skim::numerics {
 
-/// How far outputs and log-sum-exp may be off, relative to the largest of a head.
+/// How far the results of a device may be off that rounds probabilities before they meet values.
 struct Bounds {
-  double out, lse;
+  /// Of an output, relative to the sum of p |v| in its place.
+  double probability;
+  /// Of the log-sum-exp, relative to the largest of a head.
+  double lse;
 };
 
 /// What a run on some device came to.
@@ -33,7 +36,7 @@ struct RunResult {
   std::vector<uint8_t> kept;   ///< `[heads, tokens, maxKvLen]`; empty where it was not asked for.
   GatheredTokens gathered;
   skim_statistics statistics = {};
-  std::optional<Bounds> bounds; ///< Those of the device; unset: those of f32 arithmetic.
+  std::optional<Bounds> bounds; ///< Unset: those of arithmetic in f32.
 };
 
 /// The options that compile a case: its head counts, dimensions, types and constants.
