@@ -81,7 +81,7 @@ skim_status_code skim_compiler_bundle(const skim_compiler *compiler,
                                       void **bundle, size_t *bytes, char **warnings);
 
 /* Intermediate forms: see Stage in Compiler.h. */
-typedef enum skim_stage {
+typedef enum skim_stage SKIM_ENUM_TYPE {
   SKIM_STAGE_SKIM = 0,
   SKIM_STAGE_TILE = 1,
   SKIM_STAGE_PLAN = 2, /* the launch plan as JSON */

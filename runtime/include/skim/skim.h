@@ -20,6 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* In C++ an enumeration of a fixed type may hold any number, also one that a caller made up. */
+#ifdef __cplusplus
+#define SKIM_ENUM_TYPE : int32_t
+#else
+#define SKIM_ENUM_TYPE
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,7 +37,7 @@ extern "C" {
 /* The version of the library that is linked, at least that of the header. */
 uint32_t skim_api_version(void);
 
-typedef enum skim_status_code {
+typedef enum skim_status_code SKIM_ENUM_TYPE {
   SKIM_OK = 0,
   SKIM_INVALID_ARGUMENT = 1, /* a wrong shape, type, stride, name or value; nothing was run */
   SKIM_INVALID_PATTERN = 2,  /* the text of a pattern is wrong; the message has its diagnostics */
@@ -53,7 +60,7 @@ void skim_bytes_free(void *bytes);
 
 /* ---- arrays ---- */
 
-typedef enum skim_dtype {
+typedef enum skim_dtype SKIM_ENUM_TYPE {
   SKIM_F32 = 0,
   SKIM_F16 = 1,
   SKIM_BF16 = 2,
@@ -186,7 +193,7 @@ int64_t skim_thread_pool_threads(const skim_thread_pool *pool);
 
 /* ---- runs ---- */
 
-typedef enum skim_kv_layout {
+typedef enum skim_kv_layout SKIM_ENUM_TYPE {
   SKIM_CONTIGUOUS = 0, /* [kv tokens, kv_heads, dim], requests by cu_seqlens_kv */
   SKIM_PAGED_NHD = 1,  /* [pages, page_size, kv_heads, dim] */
   SKIM_PAGED_HND = 2   /* [pages, kv_heads, page_size, dim] */
@@ -222,7 +229,11 @@ typedef struct skim_operands {
   const skim_tensor *v_scales;
 } skim_operands;
 
-typedef enum skim_value_type { SKIM_INDEX = 0, SKIM_FLOAT = 1, SKIM_BOOL = 2 } skim_value_type;
+typedef enum skim_value_type SKIM_ENUM_TYPE {
+  SKIM_INDEX = 0,
+  SKIM_FLOAT = 1,
+  SKIM_BOOL = 2
+} skim_value_type;
 
 /* The launch-time value of a parameter: `count` values, 1 or one a query head. */
 typedef struct skim_value {
