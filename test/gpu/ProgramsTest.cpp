@@ -80,10 +80,14 @@ TEST_F(CudaPrograms, AgreeWithTheReference) {
   std::map<std::string, uint64_t> refused;
   uint64_t ran = 0, mismatches = 0, seed = first;
   for (; ran < wanted && seed != first + kMostDrawn * wanted; ++seed) {
-    std::cerr << "seed " << seed << std::endl; // A kernel that never ends leaves it as the last.
+    std::cerr << "seed " << seed << std::flush; // A kernel that never ends leaves it as the last.
     Case c = generateCase(Profile::hopper, seed);
     std::string refusal;
     std::string difference = checkCase(c, refusal);
+    std::cerr << (!refusal.empty()     ? " refused"
+                  : difference.empty() ? " agrees"
+                                       : " differs")
+              << std::endl;
     if (!refusal.empty()) {
       ++refused[refusal];
       continue;
