@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <skim/abi.h>
 
@@ -193,20 +194,17 @@ void skim::nvvm::appendVisits(Device &device, const SharedLayout &layout, Value 
   device.set(fill, device.add(filled, math::CtPopOp::create(device, lanes)));
 }
 
-void skim::nvvm::appendKeys(Device &device, const SharedLayout &layout, Value kept, Value key,
-                            Value masked) {
+/// Counts `count` more listed keys, of which some are masked where `someMasked` holds. `store` has
+/// stored them, from the position that it is given on.
+static void extendLists(Device &device, const SharedLayout &layout, Value count, Value someMasked,
+                        llvm::function_ref<void(Value first)> store) {
   int64_t keys = keysOfTile(device);
   Value listed = frame(device, Frame::Listed), maskedLists = frame(device, Frame::MaskedLists);
   Value full =
       device.less(device.i32(SharedLayout::kListedTiles * keys - 1), device.getI32(listed));
   device.ifThen(full, [&] { continueInNextBatch(device, layout); });
-  Value lanes = device.ballot(kept), first = device.getI32(listed);
-  Value end = device.add(first, math::CtPopOp::create(device, lanes));
-  device.ifThen(kept, [&] {
-    Value position = device.add(first, rankIn(device, lanes));
-    device.storeShared(key, listOffset(device, layout, position));
-  });
-  Value someMasked = device.any(device.logicalAnd(kept, masked));
+  Value first = device.getI32(listed), end = device.add(first, count);
+  store(first);
   auto bitOf = [&](Value position) -> Value {
     return arith::ShLIOp::create(device, device.i32(1),
                                  device.shiftRight(position, llvm::Log2_64(keys)));
@@ -215,6 +213,39 @@ void skim::nvvm::appendKeys(Device &device, const SharedLayout &layout, Value ke
   bits = device.select(someMasked, bits, device.i32(0));
   device.set(maskedLists, arith::OrIOp::create(device, device.getI32(maskedLists), bits));
   device.set(listed, end);
+}
+
+void skim::nvvm::appendKeys(Device &device, const SharedLayout &layout, Value kept, Value key,
+                            Value masked) {
+  Value lanes = device.ballot(kept);
+  extendLists(device, layout, math::CtPopOp::create(device, lanes),
+              device.any(device.logicalAnd(kept, masked)), [&](Value first) {
+                device.ifThen(kept, [&] {
+                  Value position = device.add(first, rankIn(device, lanes));
+                  device.storeShared(key, listOffset(device, layout, position));
+                });
+              });
+}
+
+void skim::nvvm::appendWords(Device &device, const SharedLayout &layout, Value firstKey, Value kept,
+                             Value masked, Value before, Value total) {
+  Value someMasked = device.any(isNotZero(device, device.logicalAnd(kept, masked)));
+  extendLists(device, layout, total, someMasked, [&](Value first) {
+    Type i32 = device.getI32Type();
+    Value offset = listOffset(device, layout, device.add(first, before));
+    auto walk = scf::WhileOp::create(device, TypeRange{i32, i32}, ValueRange{kept, offset});
+    OpBuilder::InsertionGuard guard(device);
+    SmallVector<Location> locations(2, device.getLoc());
+    Block *head = device.createBlock(&walk.getBefore(), {}, {i32, i32}, locations);
+    scf::ConditionOp::create(device, isNotZero(device, head->getArgument(0)), head->getArguments());
+    Block *body = device.createBlock(&walk.getAfter(), {}, {i32, i32}, locations);
+    Value rest = body->getArgument(0), at = body->getArgument(1);
+    Value bit = math::CountTrailingZerosOp::create(device, rest);
+    device.storeShared(device.add(firstKey, bit), at);
+    // The lowest bit is cleared by the number below it.
+    Value left = device.logicalAnd(rest, device.sub(rest, device.i32(1)));
+    scf::YieldOp::create(device, ValueRange{left, device.add(at, device.i32(4))});
+  });
 }
 
 void skim::nvvm::finishLists(Device &device, const SharedLayout &layout) {

@@ -44,6 +44,13 @@ void publishBatch(Device &device, const SharedLayout &layout, int64_t flags);
 /// the batch is published. `masked`: some row does not keep the key.
 void appendKeys(Device &device, const SharedLayout &layout, mlir::Value kept, mlir::Value key,
                 mlir::Value masked);
+/// The most keys that `appendWords` takes.
+constexpr int64_t kMostAppended = 32;
+/// Lists the keys that the bits of each lane's word `kept` stand for, `count` of them in this
+/// lane's, `before` in those of the lanes before it and `total`, at most kMostAppended, in all. Bit
+/// 0 is key `firstKey`.
+void appendWords(Device &device, const SharedLayout &layout, mlir::Value firstKey, mlir::Value kept,
+                 mlir::Value masked, mlir::Value before, mlir::Value total);
 /// Makes visits of all listed keys; at the end of an item.
 void finishLists(Device &device, const SharedLayout &layout);
 

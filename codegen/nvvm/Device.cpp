@@ -112,6 +112,22 @@ Value Device::exchange(Value value, int64_t mask) {
   return NVVM::ShflOp::create(*this, value.getType(), i32(-1), value, i32(mask), i32(31),
                               NVVM::ShflKind::bfly, UnitAttr());
 }
+std::pair<Value, Value> Device::prefixSum(Value value) {
+  Value sum = value;
+  for (int64_t distance = 1; distance < 32; distance *= 2) {
+    Value before = NVVM::ShflOp::create(*this, getI32Type(), i32(-1), sum, i32(distance), i32(0),
+                                        NVVM::ShflKind::up, UnitAttr());
+    sum = add(sum, select(lessOrEqual(i32(distance), lane()), before, i32(0)));
+  }
+  Value total = NVVM::ShflOp::create(*this, getI32Type(), i32(-1), sum, i32(31), i32(31),
+                                     NVVM::ShflKind::idx, UnitAttr());
+  return {sub(sum, value), total};
+}
+void Device::prefetch(Value address) {
+  NVVM::PrefetchOp::create(
+      *this, NVVM::PrefetchCacheLevelAttr::get(getContext(), NVVM::PrefetchCacheLevel::L1),
+      NVVM::CacheEvictionPriorityAttr(), address, /*predicate=*/Value());
+}
 void Device::syncWarp() { NVVM::SyncWarpOp::create(*this, i32(-1)); }
 
 Value Device::get(Value variable, Type type) { return load(type, variable); }

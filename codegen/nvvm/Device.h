@@ -60,7 +60,11 @@ public:
   mlir::Value broadcast(mlir::Value value); ///< lane 0's
   mlir::Value exchange(mlir::Value value,
                        int64_t mask); ///< of the lane whose number differs in `mask`
+  /// The sum over the lanes before this one, and over all lanes.
+  std::pair<mlir::Value, mlir::Value> prefixSum(mlir::Value value);
   void syncWarp();
+  /// Asks for the line at an address that is to be loaded later.
+  void prefetch(mlir::Value address);
 
   // A variable of the frame, promoted to registers later.
   mlir::Value get(mlir::Value variable, mlir::Type type);

@@ -142,6 +142,10 @@ FailureOr<Code::Values> KeyLister::testLiteral(tile::LiteralOp literal, Value fi
   cpu::CellRow row = cpu::cellRow(start, item, load.getSpace(), load.getSlot(), load.getHead(),
                                   queryIndex, /*elementBytes=*/1);
   Value address = device.offset(row.address, firstKey);
+  // What the lane needs in its next step but one: the walk goes down.
+  Value ahead =
+      device.max(device.sub(firstKey, device.index(2 * kLanes * kWordKeys)), device.index(0));
+  device.prefetch(device.offset(row.address, ahead));
   Value number = LLVM::PtrToIntOp::create(device, device.getI64Type(), address);
   Value odd = arith::AndIOp::create(device, number,
                                     arith::ConstantOp::create(device, device.getI64IntegerAttr(3)));
@@ -183,6 +187,18 @@ Value KeyLister::visitDenseTiles(Value word, Value firstKey, Value kept, Value l
 }
 
 void KeyLister::listKeys(Value firstKey, Value kept, Value leftOut) {
+  auto [before, total] = device.prefixSum(math::CtPopOp::create(device, kept));
+  Value first = device.toI32(firstKey);
+  device.ifElse(
+      device.lessOrEqual(total, device.i32(kMostAppended)),
+      [&] {
+        device.ifThen(isNotZero(device, total),
+                      [&] { appendWords(device, layout, first, kept, leftOut, before, total); });
+      },
+      [&] { listOneByOne(first, kept, leftOut); });
+}
+
+void KeyLister::listOneByOne(Value firstKey, Value kept, Value leftOut) {
   Type i32 = device.getI32Type();
   auto walkBits = scf::WhileOp::create(device, TypeRange(i32), ValueRange(kept));
   OpBuilder::InsertionGuard guard(device);
@@ -191,12 +207,11 @@ void KeyLister::listKeys(Value firstKey, Value kept, Value leftOut) {
   scf::ConditionOp::create(device, device.any(isNotZero(device, rest)), rest);
   Block *body = device.createBlock(&walkBits.getAfter(), {}, i32, device.getLoc());
   rest = body->getArgument(0);
-  // Each lane lists the last key that it has left.
+  // Each lane lists the first key that it has left.
   Value has = isNotZero(device, rest);
-  Value bit = device.sub(device.i32(31), math::CountLeadingZerosOp::create(device, rest));
-  bit = device.max(bit, device.i32(0));
+  Value bit = device.select(has, math::CountTrailingZerosOp::create(device, rest), device.i32(0));
   Value masked = isNotZero(device, device.bitAnd(arith::ShRUIOp::create(device, leftOut, bit), 1));
-  appendKeys(device, layout, has, device.add(device.toI32(firstKey), bit), masked);
-  Value left = device.logicalAnd(rest, flip(device, shiftLeft(device, device.i32(1), bit)));
+  appendKeys(device, layout, has, device.add(firstKey, bit), masked);
+  Value left = device.logicalAnd(rest, device.sub(rest, device.i32(1)));
   scf::YieldOp::create(device, left);
 }

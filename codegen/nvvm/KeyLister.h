@@ -25,6 +25,8 @@ private:
   mlir::Value visitDenseTiles(mlir::Value word, mlir::Value firstKey, mlir::Value kept,
                               mlir::Value leftOut);
   void listKeys(mlir::Value firstKey, mlir::Value kept, mlir::Value leftOut);
+  /// The same where there are many: a key of each lane at a time.
+  void listOneByOne(mlir::Value firstKey, mlir::Value kept, mlir::Value leftOut);
 
   Device &device;
   const SharedLayout &layout;

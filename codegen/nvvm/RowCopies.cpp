@@ -64,8 +64,12 @@ private:
         device.add(device.mul(tile.item.getRequest(),
                               loadArgument(device, arguments, Argument::BlockTableStride)),
                    block);
-    Value address = device.offset(loadArgument(device, arguments, Argument::BlockTable),
-                                  device.mul(entry, device.index(4)));
+    Value table = loadArgument(device, arguments, Argument::BlockTable);
+    Value address = device.offset(table, device.mul(entry, device.index(4)));
+    // The entry of two tiles below: consecutive tiles are visited from the last to the first.
+    int64_t tileKeys = cpu::kernelInfo(tile.item).schedule.getKeys();
+    Value below = device.min(device.floorDiv(device.index(2 * tileKeys), page), block);
+    device.prefetch(device.offset(address, device.mul(below, device.index(-4))));
     Value number = device.toIndex(device.load(device.getI32Type(), address));
     Value within = device.sub(key, device.mul(block, device.index(page)));
     return device.add(device.mul(number, pageStride), device.mul(within, tokenStride));

@@ -25,14 +25,15 @@ namespace {
 struct Registers {
   int64_t producer, consumer;
 };
-Registers chooseRegisters(int64_t consumers) {
+Registers chooseRegisters(int64_t consumers, bool mapsScores) {
   switch (consumers) {
   case 1:
     return {56, 240};
   case 2:
     return {72, 216};
   default:
-    return {56, 152};
+    // Searches need more than copies; functions of scores need what the search leaves.
+    return mapsScores ? Registers{56, 152} : Registers{80, 144};
   }
 }
 
@@ -184,7 +185,9 @@ LogicalResult RoleSplitter::buildConsumer() {
 LogicalResult RoleSplitter::run() {
   if (failed(checkOperands()))
     return failure();
-  Registers registers = chooseRegisters(program.getSchedule().getConsumers());
+  bool mapsScores =
+      program.walk([](tile::MapScoresOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  Registers registers = chooseRegisters(program.getSchedule().getConsumers(), mapsScores);
   kernel = hopper::KernelOp::create(builder, program.getLoc(), program.getSymName(),
                                     program.getProblem(), program.getSchedule(), program.getItems(),
                                     registers.producer, registers.consumer, pageSizeOf(program),

@@ -9,7 +9,7 @@
 // CHECK: llvm.func @attention({{.*}}hopper.gathers
 // CHECK: %[[MULTIPLIER:.*]] = arith.constant 270549120 : i32
 // CHECK: arith.muli %{{.*}}, %[[MULTIPLIER]] : i32
-// CHECK: math.ctlz
+// CHECK: math.cttz
 // CHECK: nvvm.vote.sync ballot
 // The loaders copy listed keys row by row, sixteen bytes a lane, and arrive when these are there.
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
