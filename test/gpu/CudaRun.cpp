@@ -92,7 +92,7 @@ void runOnCuda(const std::shared_ptr<const cuda::Device> &device, const Kernel &
   // Probabilities are rounded to the operands' type before they meet values; their sum is not. What
   // f32 and the special function unit round comes on top.
   bool isHalf = prepared.operands.v.dtype == DType::F16;
-  result.bounds = {.probability = (isHalf ? 0x1p-12 : 0x1p-9) + 0x1p-12, .lse = 1e-4};
+  result.bounds = {.probability = (isHalf ? 0x1p-11 : 0x1p-8) + 0x1p-12, .lse = 1e-4};
   result.status = [&]() -> Status {
     Expected<std::unique_ptr<cuda::DeviceArena>> arena = cuda::DeviceArena::create(device);
     if (!arena)

@@ -128,7 +128,8 @@ Extents extentsOf(const Problem &problem, Random &random, const InputAxes &axes)
     request.qLen = problem.cuSeqlensQ[i + 1] - problem.cuSeqlensQ[i];
     request.kvLen = problem.kvLens[i];
     queries = std::max(queries, request.queryCells(axes.query));
-    keys = std::max(keys, request.keyCells(cells));
+    // Distances are those of all keys, also where no row has them.
+    keys = std::max({keys, request.keyCells(cells), axes.diagonal ? request.kvLen : 0});
     extents.longest = std::max(extents.longest, request.kvLen);
   }
   // More room than the longest request needs is allowed.
