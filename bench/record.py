@@ -18,14 +18,18 @@ def device():
     return f"{names[0] if names else 'unknown'}, {os.cpu_count()} cores"
 
 
+def commit():
+    changed = " with changes" if output("git", "status", "--porcelain", "--untracked-files=no") else ""
+    return output("git", "rev-parse", "--short", "HEAD").strip() + changed
+
+
 def keep(name, command, result):
     """Writes bench/results/DATE-NAME.json and returns its path."""
     now = datetime.datetime.now(datetime.timezone.utc)
-    changed = " with changes" if output("git", "status", "--porcelain", "--untracked-files=no") else ""
     record = {
         "date": now.strftime("%Y-%m-%d %H:%M UTC"),
         "device": device(),
-        "commit": output("git", "rev-parse", "--short", "HEAD").strip() + changed,
+        "commit": commit(),
         "command": command,
         "result": result,
     }

@@ -149,27 +149,62 @@ def log_uniform(requests, shortest, longest):
     return [int(shortest * (longest / shortest) ** float(x)) for x in exponents]
 
 
-def beside_sdpa():
-    import torch_peers
-    return {"cudnn": lambda case: torch_peers.cudnn(*qkv(case)), "fa2": lambda case: torch_peers.fa2(*qkv(case))}
-
-
 def qkv(case):
     return tuple(case.operands[name] for name in "qkv")
 
 
+def listed(case):
+    """The kept blocks of a case of lists, bool [heads, query blocks, key blocks]."""
+    blocks, counts = case.operands["blocks"][0], case.operands["blocks_counts"][0]
+    valid = torch.arange(blocks.shape[-1], device="cuda") < counts.unsqueeze(-1)
+    kept = torch.zeros(blocks.shape[0], blocks.shape[1], blocks.shape[1], device="cuda", dtype=torch.int32)
+    # What lies behind the end of a list adds nothing to the first block.
+    kept.scatter_add_(-1, torch.where(valid, blocks, 0).long(), valid.to(torch.int32))
+    return kept.bool()
+
+
+def beside_flashinfer():
+    def peer(case):
+        import flashinfer_gpu
+        return flashinfer_gpu.dense(*qkv(case), case.operands["cu_seqlens_q"], case.operands["cu_seqlens_kv"])
+
+    return {"flashinfer": peer}
+
+
+def beside_flashinfer_paged():
+    def peer(case):
+        import flashinfer_gpu
+        return flashinfer_gpu.paged(*qkv(case), *(case.operands[name] for name in ("cu_seqlens_q", "kv_lens", "block_table")))
+
+    return {"flashinfer": peer}
+
+
+def beside_flashinfer_lists():
+    def peer(case):
+        import flashinfer_gpu
+        return flashinfer_gpu.lists(*qkv(case), listed(case))
+
+    return {"flashinfer": peer}
+
+
+def beside_dense():
+    import torch_gpu
+    return {"cudnn": lambda case: torch_gpu.cudnn(*qkv(case)), "fa2": lambda case: torch_gpu.fa2(*qkv(case)),
+            **beside_flashinfer()}
+
+
 def beside_flex_streaming():
-    import torch_peers
+    import torch_gpu
 
     def peer(case):
         tokens = case.operands["q"].shape[0]
-        return torch_peers.flex(*qkv(case), torch_peers.streaming_mask(tokens, **case.parameters))
+        return torch_gpu.flex(*qkv(case), torch_gpu.streaming_mask(tokens, **case.parameters))
 
     return {"flex": peer}
 
 
-def beside_flex_lists():
-    import torch_peers
+def beside_lists():
+    import torch_gpu
 
     def peer(case):
         # The diagonal is the last listed block of each row, and masked; the others are full.
@@ -177,24 +212,25 @@ def beside_flex_lists():
         full = torch.where(torch.arange(blocks.shape[-1], device="cuda") < counts.unsqueeze(-1), blocks, 0)
         padded = torch.zeros(HEADS, full.shape[1], full.shape[1], device="cuda", dtype=torch.int32)
         padded[..., :full.shape[-1]] = full
-        return torch_peers.flex(*qkv(case), torch_peers.list_mask(padded, counts))
+        return torch_gpu.flex(*qkv(case), torch_gpu.list_mask(padded, counts))
 
-    return {"flex": peer}
+    return {"flex": peer, **beside_flashinfer_lists()}
 
 
 K = 1024
 RAGGED = log_uniform(64, 100, 32 * K)
 ROWS = [
-    *(Row(f"dense {n}K", "causal-d128", lambda n=n: dense([n * K], [n * K]), beside_sdpa) for n in (16, 32, 64, 128)),
-    *(Row(f"dense 32K, dim {d}", f"causal-d{d}", lambda d=d: dense([32 * K], [32 * K], d), beside_sdpa) for d in (64, 256)),
-    Row("every block listed 32K", "block_lists-d128", lambda: lists(32 * K, 1.0)),
+    *(Row(f"dense {n}K", "causal-d128", lambda n=n: dense([n * K], [n * K]), beside_dense) for n in (16, 32, 64, 128)),
+    *(Row(f"dense 32K, dim {d}", f"causal-d{d}", lambda d=d: dense([32 * K], [32 * K], d), beside_dense) for d in (64, 256)),
+    Row("every block listed 32K", "block_lists-d128", lambda: lists(32 * K, 1.0), beside_flashinfer_lists),
     *(Row(f"sink 64, window 4096, {n}K", "streaming-d128", lambda n=n: streaming(n * K), beside_flex_streaming)
       for n in (32, 128)),
-    *(Row(f"lists {p} % 128K", "block_lists-d128", lambda p=p: lists(128 * K, p / 100), beside_flex_lists)
+    *(Row(f"lists {p} % 128K", "block_lists-d128", lambda p=p: lists(128 * K, p / 100), beside_lists)
       for p in (10, 5, 2)),
-    *(Row(f"pages of {p} 32K", f"causal-d128-page{p}", lambda p=p: paged(32 * K, p)) for p in (128, 64, 16, 1)),
-    Row("64 ragged requests", "causal-d128", lambda: dense(RAGGED, RAGGED)),
-    Row("chunk of 8K in 128K", "causal-d128", lambda: dense([8 * K], [128 * K])),
+    *(Row(f"pages of {p} 32K", f"causal-d128-page{p}", lambda p=p: paged(32 * K, p), beside_flashinfer_paged)
+      for p in (128, 64, 16, 1)),
+    Row("64 ragged requests", "causal-d128", lambda: dense(RAGGED, RAGGED), beside_flashinfer),
+    Row("chunk of 8K in 128K", "causal-d128", lambda: dense([8 * K], [128 * K]), beside_flashinfer),
     Row("31 heads 5 %, 1 dense, 64K", "mixed_heads-d128", lambda: mixed(64 * K, 0.05)),
     Row("1024 columns 128K", "gathered_columns-d128", lambda: columns(128 * K, 1024)),
 ]

@@ -1,13 +1,16 @@
-"""Times Skim's GPU kernels beside PyTorch's: suite.py KERNELS LIBRARY [--rows TEXT] [--mode M] [--rounds N] [--json FILE]
+"""Times Skim's GPU kernels beside others: suite.py KERNELS LIBRARY [--rows TEXT] [--mode M] [--rounds N] [--json FILE]
 
-KERNELS is the folder that bench/gpu/prepare filled, LIBRARY is libskim_bench_runtime.so. All contestants run in this
+KERNELS is the folder that `skim bench gpu --keep` filled, LIBRARY is libskim_bench_runtime.so. All contestants run in this
 process on the same tensors and the same stream, in shuffled rounds (timing.py says how). Each result is checked: sampled
 rows of ours against attention in f64 over the kept keys, and, where a peer computes the same, against the peer's.
 """
 
 import argparse
+import datetime
 import json
 import pathlib
+import shlex
+import subprocess
 import sys
 
 import torch
@@ -17,6 +20,11 @@ import rows
 import timing
 
 TOLERANCE = 3e-3  # of the sampled rows, relative and by the Euclidean norm: bf16 operands and output
+
+
+def first_line(failure):
+    """Of its message; its kind where it has none."""
+    return (str(failure).splitlines() or [type(failure).__name__])[0]
 
 
 def sampled_error(case, count=48):
@@ -73,8 +81,10 @@ def run_row(row, arguments, library):
             if ours:
                 result["difference"][name] = float((computed.float() - case.operands["out"].float()).abs().max())
             contestants[name] = run
-        except (RuntimeError, NotImplementedError) as failure:
-            result.setdefault("failed", {})[name] = str(failure).splitlines()[0]
+        except ImportError:
+            result.setdefault("absent", []).append(name)
+        except Exception as failure:  # whatever a peer fails with, the suite goes on
+            result.setdefault("failed", {})[name] = first_line(failure)
     result["milliseconds"], result["times"] = timing.interleave(contestants, arguments.mode, arguments.rounds)
     result["tflops"] = {name: case.flops / ms * 1e-9 for name, ms in result["milliseconds"].items()}
     if ours:
@@ -83,7 +93,7 @@ def run_row(row, arguments, library):
     return result
 
 
-def print_row(result):
+def print_row(result, stream):
     times = result.get("milliseconds", {})
     ours = times.get("skim")
     if ours:
@@ -94,7 +104,30 @@ def print_row(result):
     others = [f"{name} {ms:.3f} ms {result['tflops'][name]:.1f} TFLOP/s" + (f" ({ms / ours:.3f}x)" if ours else "")
               for name, ms in times.items() if name != "skim"]
     others += [f"{name}: {reason}" for name, reason in result.get("failed", {}).items()]
-    print(f"{result['row']:28} {own}  {', '.join(others)}", flush=True)
+    others += [f"{name}: absent" for name in result.get("absent", [])]
+    print(f"{result['row']:28} {own}  {', '.join(others)}", file=stream, flush=True)
+
+
+def driver_version():
+    """Of the GPU's driver; without its tool, not known."""
+    try:
+        result = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
+                                stdout=subprocess.PIPE, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return result.stdout.split("\n")[0].strip()
+
+
+def described(arguments, device):
+    """The head of a result, as bench/record.py has it; the command is what repeats it."""
+    commit = arguments.kernels / "commit"
+    command = ["skim", "bench", "gpu", "--rounds", str(arguments.rounds)]
+    command += ["--rows", arguments.rows] if arguments.rows else []
+    command += [] if arguments.peers else ["--peer", "none"]
+    return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"), "device": device.name,
+            "commit": commit.read_text().strip() if commit.exists() else None, "command": shlex.join(command),
+            "result": {"driver": driver_version(), "torch": torch.__version__, "mode": arguments.mode,
+                       "rounds": arguments.rounds, "rows": []}}
 
 
 def main():
@@ -105,25 +138,33 @@ def main():
     parser.add_argument("--mode", choices=timing.MODES, default="sustained")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="time Skim's kernels alone")
-    parser.add_argument("--json", type=pathlib.Path, help="write everything there, each time too")
+    parser.add_argument("--json", type=pathlib.Path, help="write everything there, each time too; - is the standard output, and "
+                        "the table goes to the standard error")
     arguments = parser.parse_args()
     library = kernels.Library(arguments.library.resolve())
     device = torch.cuda.get_device_properties(0)
-    print(f"{device.name}, torch {torch.__version__}, {arguments.mode}, {arguments.rounds} rounds", flush=True)
-    results = []
+    record = described(arguments, device)
+    results = record["result"]["rows"]
+    to_file = arguments.json is not None and str(arguments.json) != "-"
+    table = sys.stderr if arguments.json is not None and not to_file else sys.stdout
+    print(f"{device.name}, driver {record['result']['driver'] or 'unknown'}, torch {torch.__version__}, {arguments.mode}, "
+          f"{arguments.rounds} rounds", file=table, flush=True)
     for row in rows.ROWS:
         if arguments.rows not in row.name:
             continue
         try:
             results.append(run_row(row, arguments, library))
         except RuntimeError as failure:
-            results.append({"row": row.name, "failed": {"skim": str(failure).splitlines()[0]}})
-        print_row(results[-1])
+            results.append({"row": row.name, "failed": {"skim": first_line(failure)}})
+        print_row(results[-1], table)
         # After each row: a device that a peer has brought down writes nothing more.
-        if arguments.json:
-            arguments.json.write_text(json.dumps(
-                {"device": device.name, "torch": torch.__version__, "mode": arguments.mode, "rows": results}, indent=2) + "\n")
+        if to_file:
+            arguments.json.write_text(json.dumps(record, indent=2) + "\n")
         torch.cuda.empty_cache()
+    if not results:
+        sys.exit(f"no row's name contains '{arguments.rows}'; the rows are " + ", ".join(row.name for row in rows.ROWS))
+    if arguments.json is not None and not to_file:
+        print(json.dumps(record, indent=2), flush=True)
     sys.exit(any(not result.get("error", 1) <= TOLERANCE for result in results))
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's attention on one request: scaled_dot_product_attention (FlashAttention-2 and cuDNN) and FlexAttention.
+"""PyTorch's attention on GPUs, one request: scaled_dot_product_attention (FlashAttention-2 and cuDNN) and FlexAttention.
 
 Operands are [tokens, heads, dim]; each peer gets them as it likes them best, outside of the measured time. All share
 KV heads within a group of query heads without repeating them.
