@@ -89,8 +89,10 @@ static LogicalResult lower(tile::StackPanelsOp op, bool ofOneHead) {
       auto type = cast<tile::PanelType>(panel.getType());
       Value bytes =
           arith::IndexCastOp::create(code, code.getI64Type(), panelBytes(code, part, type));
-      LLVM::MemcpyOp::create(code, panelOfHead(code, part, type, stack), panelData(code, panel),
-                             bytes, /*isVolatile=*/false);
+      // One after the other: compilers differ in which argument they make first.
+      Value from = panelData(code, panel);
+      LLVM::MemcpyOp::create(code, panelOfHead(code, part, type, stack), from, bytes,
+                             /*isVolatile=*/false);
     }
   });
   for (auto [panel, stack] : llvm::zip_equal(op.getPanels(), stacks))
