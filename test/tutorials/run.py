@@ -1,6 +1,6 @@
 """Does what a tutorial says, block by block: run.py TUTORIAL SOURCES BUILD FOLDER
 
-Blocks of `skim`, `cpp` and `cmake` become the file that the text names last before them. Blocks of `sh` run one after the
+Blocks of `skim`, `c`, `cpp` and `cmake` become the file that the text names last before them. Blocks of `sh` run one after the
 other in one folder, where `examples` and `build` are those of the tree; each must succeed, unless what it shows is an
 error. A block of `text` after one is what it must print: a line of `...` stands for any lines; times and sizes in bytes
 may differ, other numbers by a little, as processors round differently."""
@@ -14,7 +14,7 @@ import sys
 tutorial, sources, build, folder = sys.argv[1:]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]\d+)?(?: (?:ms|s|bytes)\b)?")
-FILES = {"skim", "cpp", "cmake"}
+FILES = {"skim", "c", "cpp", "cmake"}
 
 
 def same_line(expected, got):
