@@ -48,7 +48,8 @@ struct CompileOptions {
   int64_t valueDim = 0;        ///< 0: headDim.
   DType dtype = DType::BF16;   ///< Of q, k and v: f32, f16 or bf16.
   DType outDtype = DType::F32; ///< f32, f16 or bf16.
-  /// Set: the kernel serves this page size alone (0: contiguous). Unset: every layout.
+  /// Set: the kernel serves this page size alone (0: contiguous). Unset: every layout; of `sm_90a`
+  /// contiguous keys and values alone.
   std::optional<int64_t> pageSize;
   /// Values of `constexpr` parameters; those left out take their defaults.
   std::map<std::string, double> constants;

@@ -44,7 +44,7 @@ typedef struct skim_compile_options {
   int64_t value_dim;           /* as head_dim */
   const skim_dtype *dtype;     /* of q, k and v; NULL: bf16 */
   const skim_dtype *out_dtype; /* NULL: f32 */
-  const int64_t *page_size;    /* 0: contiguous; NULL: every layout */
+  const int64_t *page_size;    /* 0: contiguous; NULL: see CompileOptions */
   const skim_constant *constants;
   size_t constant_count;
   const skim_input_shape *input_shapes;
