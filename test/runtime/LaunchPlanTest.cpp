@@ -154,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(
         Contradiction{"threads", [](LaunchPlan &p) { p.kernels[2].cuda->threads = 2048; },
                       "kernels[2].cuda.threads: expected 1 to 1024 but got 2048"},
         Contradiction{"box", [](LaunchPlan &p) { p.kernels[2].cuda->keysPerTile = 512; },
-                      "kernels[2].cuda.keys_per_tile: expected 1 to 256 but got 512"},
+                      "kernels[2].cuda.keys_per_tile: expected 0 to 256 but got 512"},
         Contradiction{"boxWithoutMaps",
                       [](LaunchPlan &p) { p.kernels[2].cuda->tensorMaps = false; },
                       "kernels[2].cuda.rows_per_tile: expected 0 to 0 but got 128"},
