@@ -68,7 +68,8 @@ defm inputs : Value<"inputs", "FILE", "safetensors file with inputs of the patte
 defm tokens : Value<"tokens", "N", "use the first N tokens of a file with one contiguous request (default: all)", [CompileCommand, RunCommand, ShowCommand, BenchCommand],
                     [HelpTextVariant<[CompileCommand, BenchCommand],
                                      "query tokens of the call that is counted or measured (default: 8192 of compile, 4096 of bench)">]>;
-defm device : Value<"device", "DEVICE", "cpu, reference (slow, f64, every pattern) or cuda (default: cpu)", [RunCommand, ShowCommand, EvalCommand], [], "cpu,reference,cuda">;
+defm device : Value<"device", "DEVICE", "cpu, reference (slow, f64, every pattern) or cuda (default: cpu)", [RunCommand, ShowCommand, EvalCommand],
+                    [HelpTextVariant<[ShowCommand, EvalCommand], "cpu or reference (slow, f64, every pattern) (default: cpu)">], "cpu,reference,cuda">;
 defm layer : Value<"layer", "N", "the value of `layer` in the pattern (default: 0)", [RunCommand, ShowCommand]>;
 defm threads : Value<"threads", "N", "worker threads (default: one for each core)", [CompileCommand, RunCommand, EvalCommand, BenchCommand]>;
 defm repeat : Value<"repeat", "N", "run N times and print the median time, in milliseconds (default: 1)", [RunCommand]>;
