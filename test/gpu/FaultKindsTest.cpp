@@ -2,9 +2,7 @@
 // test bears the name of its kind. Results and workspace hold NaN before each run, and so do all
 // slots that no request owns.
 #include "test/gpu/CudaRun.h"
-#include "test/numerics/Cases.h"
-
-#include <skim/MergeStates.h>
+#include "test/numerics/FaultCases.h"
 
 #include <array>
 #include <cmath>
@@ -14,17 +12,7 @@ using namespace skim::numerics;
 
 namespace {
 
-constexpr const char *kDense = "pattern p { keep true }";
-constexpr const char *kStreaming =
-    "pattern p(sink: index = 4, window: index = 50) { keep k < sink or q - k < window }";
 constexpr Heads kTwoHeads{.heads = 2, .kvHeads = 1, .operand = OperandType::bf16};
-
-bool isEmptyRow(const RunResult &result, int64_t head, int64_t token) {
-  for (int64_t i = 0; i != result.valueDim; ++i)
-    if (result.out[(token * result.heads + head) * result.valueDim + i] != 0)
-      return false;
-  return result.lse[head * result.tokens + token] == -INFINITY;
-}
 
 class CudaFaults : public CudaTest {};
 
@@ -159,22 +147,7 @@ TEST_F(CudaFaults, K12StatesMergeInAnyOrder) {
     parts.push_back(run(*some, part));
     ASSERT_TRUE(parts.back().status) << parts.back().status.message();
   }
-  auto stateOf = [](RunResult &r) {
-    return AttentionState{
-        TensorView::contiguous(r.out.data(), DType::F32, {r.tokens, r.heads, r.valueDim}),
-        TensorView::contiguous(r.lse.data(), DType::F32, {r.heads, r.tokens})};
-  };
-  for (std::array<int, 3> order : {std::array{0, 1, 2}, std::array{2, 0, 1}, std::array{1, 2, 0}}) {
-    AttentionState states[] = {stateOf(parts[order[0]]), stateOf(parts[order[1]]),
-                               stateOf(parts[order[2]])};
-    RunResult merged = expected;
-    Status status = mergeStates(states, stateOf(merged));
-    ASSERT_TRUE(status) << status.message();
-    for (size_t i = 0; i != merged.out.size(); ++i)
-      ASSERT_NEAR(merged.out[i], expected.out[i], 1e-2);
-    for (size_t i = 0; i != merged.lse.size(); ++i)
-      ASSERT_NEAR(merged.lse[i], expected.lse[i], 1e-4 * std::abs(expected.lse[i]) + 1e-4);
-  }
+  EXPECT_EQ(compareMerged(parts, expected, 1e-2, 1e-4), "");
 }
 
 TEST_F(CudaFaults, K12LogSumExpFarFromZero) {

@@ -1,28 +1,12 @@
 // Kinds of faults that other systems had, on a CUDA device: where operands lie, and how many heads
 // there are. Each test bears the name of its kind.
 #include "test/gpu/CudaRun.h"
-#include "test/numerics/Cases.h"
-
-#include <algorithm>
+#include "test/numerics/FaultCases.h"
 
 using namespace skim;
 using namespace skim::numerics;
 
 namespace {
-
-constexpr const char *kBlocks =
-    "pattern p { input layout: bool[head, q / 128, k / 128]\n keep layout or q - k < 40 }";
-
-/// Two requests whose first 300 tokens are the same, each with its own block mask.
-Case sharedPrefix(const Heads &heads) {
-  Case c = makeCase(kBlocks, {{200, 500}, {300, 430}}, heads);
-  for (reference::Tokens *tokens : {&c.problem.k, &c.problem.v}) {
-    int64_t row = tokens->heads * tokens->dim;
-    std::copy_n(tokens->data.begin(), 300 * row, tokens->data.begin() + 500 * row);
-  }
-  addInput(c, "layout", "bool", {2, heads.heads, 4, 4}, [](int64_t i) { return i * 11 % 7 < 3; });
-  return c;
-}
 
 class CudaLayouts : public CudaTest {};
 

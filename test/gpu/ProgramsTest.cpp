@@ -4,8 +4,8 @@
 // (1). Programs that the target does not take are counted by reason and do not count as run.
 #include "test/gpu/CudaRun.h"
 #include "test/numerics/Cases.h"
+#include "test/numerics/FromEnvironment.h"
 
-#include <cstdlib>
 #include <iostream>
 #include <map>
 
@@ -13,11 +13,6 @@ using namespace skim;
 using namespace skim::numerics;
 
 namespace {
-
-uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 /// A layout that differs from case to case; rows start at multiples of 16 bytes, as tensor maps
 /// ask for.

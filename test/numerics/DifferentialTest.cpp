@@ -5,11 +5,11 @@
 // decide (rule 9) are forgiven and counted.
 #include "codegen/cpu/Target.h"
 #include "test/numerics/CpuRun.h"
+#include "test/numerics/FromEnvironment.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 #include <iterator>
 #include <string>
@@ -18,11 +18,6 @@ using namespace skim;
 using namespace skim::numerics;
 
 namespace {
-
-uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,8 +1,5 @@
 // Kinds of faults that other systems had: rows and lengths. Each test bears the name of its kind.
-#include "test/numerics/Cases.h"
-#include "test/numerics/CpuRun.h"
-
-#include <skim/MergeStates.h>
+#include "test/numerics/FaultCases.h"
 
 #include <gtest/gtest.h>
 
@@ -13,22 +10,11 @@ using namespace skim::numerics;
 
 namespace {
 
-constexpr const char *kDense = "pattern p { keep true }";
-constexpr const char *kStreaming =
-    "pattern p(sink: index = 4, window: index = 50) { keep k < sink or q - k < window }";
-
 std::string keptRow(const RunResult &result, int64_t head, int64_t token) {
   std::string row;
   for (int64_t k = 0; k != result.maxKvLen; ++k)
     row += result.kept[(head * result.tokens + token) * result.maxKvLen + k] ? '1' : '0';
   return row;
-}
-
-bool isEmptyRow(const RunResult &result, int64_t head, int64_t token) {
-  for (int64_t i = 0; i != result.valueDim; ++i)
-    if (result.out[(token * result.heads + head) * result.valueDim + i] != 0)
-      return false;
-  return result.lse[head * result.tokens + token] == -INFINITY;
 }
 
 TEST(FaultKinds, K1RowsWithoutKeysGiveZeroAndMinusInfinity) {
@@ -223,22 +209,7 @@ TEST(FaultKinds, K12StatesMergeInAnyOrder) {
     parts.push_back(runOnCpu(*some, part, {}));
     ASSERT_TRUE(parts.back().status) << parts.back().status.message();
   }
-  auto stateOf = [](RunResult &r) {
-    return AttentionState{
-        TensorView::contiguous(r.out.data(), DType::F32, {r.tokens, r.heads, r.valueDim}),
-        TensorView::contiguous(r.lse.data(), DType::F32, {r.heads, r.tokens})};
-  };
-  for (std::array<int, 3> order : {std::array{0, 1, 2}, std::array{2, 0, 1}, std::array{1, 2, 0}}) {
-    AttentionState states[] = {stateOf(parts[order[0]]), stateOf(parts[order[1]]),
-                               stateOf(parts[order[2]])};
-    RunResult merged = expected;
-    Status status = mergeStates(states, stateOf(merged));
-    ASSERT_TRUE(status) << status.message();
-    for (size_t i = 0; i != merged.out.size(); ++i)
-      ASSERT_NEAR(merged.out[i], expected.out[i], 1e-4);
-    for (size_t i = 0; i != merged.lse.size(); ++i)
-      ASSERT_NEAR(merged.lse[i], expected.lse[i], 1e-5 * std::abs(expected.lse[i]) + 1e-5);
-  }
+  EXPECT_EQ(compareMerged(parts, expected, 1e-4, 1e-5), "");
 }
 
 TEST(FaultKinds, K12LogSumExpFarFromZero) {

@@ -5,13 +5,13 @@
 // SKIM_NUMERICS_PROGRAMS says how many programs must be assembled (12), SKIM_NUMERICS_SEED the
 // first seed (1).
 #include "test/numerics/CpuRun.h"
+#include "test/numerics/FromEnvironment.h"
 #include "test/numerics/ProgramGenerator.h"
 
 #include "llvm/ADT/StringRef.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <iostream>
 #include <map>
 
@@ -19,11 +19,6 @@ using namespace skim;
 using namespace skim::numerics;
 
 namespace {
-
-uint64_t fromEnvironment(const char *name, uint64_t otherwise) {
-  const char *text = std::getenv(name);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 /// Whether the assembler made code of which it says nothing worse than that it has a stack.
 bool onlySpills(llvm::StringRef message) {
