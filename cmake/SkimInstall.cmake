@@ -39,6 +39,7 @@ install(TARGETS skim_compiler_archive ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/codegen/include/skim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Compiler)
 set_target_properties(skim skim-opt skim-lsp-server PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
 install(TARGETS skim skim-opt skim-lsp-server RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT Tools)
+install(TARGETS skim_bench_runtime LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Tools)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/tools/skim/share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT Tools)
 foreach(folder vim/vimfiles nvim/site)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/editors/vim/ DESTINATION ${CMAKE_INSTALL_DATADIR}/${folder} COMPONENT Tools)

@@ -39,7 +39,7 @@ with tempfile.TemporaryDirectory() as folder:
               ["eval", "--model", ""], ["bench", ""], ["completion", ""]]
     wanted += [{"--help", "--version"}, {"cpu", "sm_90a", "x86-64-v3"}, {"aarch64"}, {"cpu", "sm_90a"}, {"plan", "ptx"},
                {"cpu", "reference", "cuda"}, {"a.skim", "b c.skim", "models"}, {"d.skimb"}, {"e.safetensors", "models"},
-               {"models"}, {"cpu"}, {"bash", "zsh", "fish"}]
+               {"models"}, {"cpu", "gpu"}, {"bash", "zsh", "fish"}]
     offers = complete(cases)
     for case, offered, words in zip(cases, offers, wanted, strict=True):
         findings.expect(" ".join(["skim", *case]), offered, words)

@@ -16,7 +16,7 @@ with tempfile.TemporaryDirectory() as folder:
     known = tables(skim)
     cases = [("skim ", {*known, "help"}), ("skim help ", {*known}), ("skim run ", {"a.skim"}), ("skim inspect ", {"d.skimb"}),
              ("skim run --qkv ", {"e.safetensors"}), ("skim compile --target ", {"cpu", "sm_90a"}),
-             ("skim compile --emit=", {"--emit=plan", "--emit=bundle"}), ("skim bench ", {"cpu"}), ("skim completion ", {"fish"}),
+             ("skim compile --emit=", {"--emit=plan", "--emit=bundle"}), ("skim bench ", {"cpu", "gpu"}), ("skim completion ", {"fish"}),
              *((f"skim {name} -", set(options)) for name, options in known.items()),
              *((f"skim {name} {option[:-1]}", {option}) for name, options in known.items() for option in options)]
     lines = ["skim completion fish | source"]

@@ -60,8 +60,9 @@ CommandText textOf(Command command) {
             "Runs a small language model under patterns: bits per byte and retrieval beside dense "
             "attention."};
   case BenchCommand:
-    return {"skim bench cpu [options]",
-            "Measures attention on this machine, beside another implementation.", "suite (cpu)"};
+    return {"skim bench cpu|gpu [options]",
+            "Measures attention on this machine, beside another implementation.",
+            "suite (cpu or gpu)"};
   case InspectCommand:
     return {"skim inspect FILE.skimb [options]",
             "Prints what a bundle holds, and checks it against damage.", "bundle"};

@@ -102,6 +102,9 @@ defm dense_heads : Value<"dense-heads", "L:H,...", "query heads, each as LAYER:H
 defm sweep : Value<"sweep", "NAME=A,B,...", "one point for each value of a parameter; PATTERN.NAME is that of one pattern; may be repeated (default: none)", [EvalCommand]>;
 
 // What to measure, and beside what.
-defm repeats : Value<"repeats", "R", "measure everything R times, in turns, and print medians (default: 5)", [BenchCommand]>;
-defm peer : Value<"peer", "PEER", "torch (PyTorch's scaled_dot_product_attention) or none (default: torch)", [BenchCommand], [], "torch,none">;
+defm repeats : Value<"repeats", "R", "of cpu: measure everything R times, in turns, and print medians (default: 5)", [BenchCommand]>;
+defm peer : Value<"peer", "PEER", "torch (PyTorch's attention; of gpu FlashInfer's too, where it is installed) or none (default: torch)", [BenchCommand], [], "torch,none">;
 defm python : Value<"python", "FILE", "the Python interpreter that has the peer (default: python3)", [BenchCommand]>;
+defm rows : Value<"rows", "TEXT", "of gpu: the rows whose names contain this text (default: all)", [BenchCommand]>;
+defm rounds : Value<"rounds", "N", "of gpu: measure everything N times, in turns, and print medians (default: 3)", [BenchCommand]>;
+defm keep : Value<"keep", "FOLDER", "of gpu: write kernels, scripts and runtime library there, and run nothing (default: run, from a temporary folder)", [BenchCommand]>;

@@ -22,7 +22,7 @@ Operand operandOf(Command command) {
   case InspectCommand:
     return {"skimb", ""};
   case BenchCommand:
-    return {"", "cpu"};
+    return {"", "cpu gpu"};
   case CompletionCommand:
     return {"", "bash zsh fish"};
   default:
