@@ -82,6 +82,22 @@ std::unique_ptr<mlir::MLIRContext> createContext() {
   return context;
 }
 
+/// A form of machine code as `skim compile --emit` names it.
+std::string nameOf(Stage stage) {
+  switch (stage) {
+  case Stage::Assembly:
+    return "asm";
+  case Stage::Object:
+    return "object";
+  case Stage::Ptx:
+    return "ptx";
+  case Stage::Cubin:
+    return "cubin";
+  default:
+    return "llvm";
+  }
+}
+
 } // namespace
 
 bool Session::onHopper() const { return options.target == kHopper; }
@@ -247,7 +263,8 @@ Expected<std::string> Session::emit(Stage stage) {
   bool ptx = stage == Stage::Ptx || stage == Stage::Cubin;
   if (ptx != onHopper() && stage != Stage::Llvm)
     return invalid(std::string("expected a form of ") +
-                   (onHopper() ? "sm_90a (llvm, ptx, cubin)" : "the CPU (llvm, asm, object)"));
+                   (onHopper() ? "sm_90a (llvm, ptx, cubin)" : "the CPU (llvm, asm, object)") +
+                   " but got '" + nameOf(stage) + "'");
   if (onHopper()) {
     auto kind = stage == Stage::Llvm ? nvvm::OutputKind::LlvmIr : nvvm::OutputKind::Ptx;
     llvm::Expected<std::string> text = nvvm::emit(*module, kind);

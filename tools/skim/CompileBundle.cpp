@@ -14,8 +14,6 @@
 namespace skim::tool {
 namespace {
 
-using Sources = std::vector<std::unique_ptr<PatternSource>>;
-
 bool hasParameter(const PatternSource &source, llvm::StringRef name) {
   return llvm::any_of(source.entry().parameters,
                       [&](const text::Parameter &each) { return each.name == name; });
@@ -76,21 +74,17 @@ llvm::Error compileBundle(const Options &options) {
   if (!settings)
     return settings.takeError();
 
-  Sources sources;
-  for (const std::string &path : options.operands()) {
-    auto source = PatternSource::load(path, options.text(OPT_pattern));
-    if (!source)
-      return source.takeError();
-    sources.push_back(std::move(*source));
-  }
+  llvm::Expected<Sources> sources = loadSources(options.operands(), options.text(OPT_pattern));
+  if (!sources)
+    return sources.takeError();
   if (llvm::Error error = checkInputShapes(
-          *problem, llvm::to_vector(llvm::map_range(sources, [](const auto &source) {
+          *problem, llvm::to_vector(llvm::map_range(*sources, [](const auto &source) {
             return static_cast<const PatternSource *>(source.get());
           }))))
     return error;
   std::vector<BundleRequest> requests;
-  for (const auto &source : sources) {
-    auto constants = constantsOf(*source, *settings, sources);
+  for (const auto &source : *sources) {
+    auto constants = constantsOf(*source, *settings, *sources);
     if (!constants)
       return constants.takeError();
     CompileOptions compileOptions = *problem;

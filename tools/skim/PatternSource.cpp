@@ -157,4 +157,15 @@ bool PatternSource::isSame(Variant variant, Variant base) const {
   });
 }
 
+llvm::Expected<Sources> loadSources(llvm::ArrayRef<std::string> paths, llvm::StringRef name) {
+  Sources sources;
+  for (const std::string &path : paths) {
+    auto source = PatternSource::load(path, name);
+    if (!source)
+      return source.takeError();
+    sources.push_back(std::move(*source));
+  }
+  return sources;
+}
+
 } // namespace skim::tool

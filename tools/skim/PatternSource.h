@@ -6,12 +6,14 @@
 #include "frontends/text/Loader.h"
 #include <skim/Compiler.h>
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace skim::tool {
 
@@ -57,6 +59,10 @@ private:
   std::string path;
   llvm::StringRef source;
 };
+
+using Sources = std::vector<std::unique_ptr<PatternSource>>;
+/// `PatternSource::load` of each path.
+llvm::Expected<Sources> loadSources(llvm::ArrayRef<std::string> paths, llvm::StringRef name);
 
 } // namespace skim::tool
 

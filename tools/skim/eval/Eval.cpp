@@ -105,20 +105,16 @@ llvm::Error evaluate(const Options &options) {
   llvm::Expected<EvalOptions> read = EvalOptions::read(options);
   if (!read)
     return read.takeError();
-  Sources sources;
-  for (const std::string &path : options.operands()) {
-    auto source = PatternSource::load(path, options.text(OPT_pattern));
-    if (!source)
-      return source.takeError();
-    sources.push_back(std::move(*source));
-  }
+  llvm::Expected<Sources> sources = loadSources(options.operands(), options.text(OPT_pattern));
+  if (!sources)
+    return sources.takeError();
   llvm::Expected<std::vector<Setting>> settings = options.settings();
   if (!settings)
     return settings.takeError();
   llvm::Expected<std::vector<Setting>> sweeps = options.settings(OPT_sweep);
   if (!sweeps)
     return sweeps.takeError();
-  llvm::Expected<std::vector<Point>> points = makePoints(sources, *settings, *sweeps);
+  llvm::Expected<std::vector<Point>> points = makePoints(*sources, *settings, *sweeps);
   if (!points)
     return points.takeError();
 

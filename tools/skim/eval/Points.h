@@ -8,8 +8,6 @@
 
 namespace skim::tool {
 
-using Sources = std::vector<std::unique_ptr<PatternSource>>;
-
 /// One point a pattern, or one for each value of the parameter that is swept in it. `NAME` is a
 /// parameter of every pattern that has it, `PATTERN.NAME` of one alone and goes before. Fails on a
 /// name that no pattern has, two swept parameters of one pattern, and what `matchSettings`
