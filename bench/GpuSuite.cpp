@@ -65,7 +65,7 @@ Expected<Ended> runPython(const std::string &python, llvm::ArrayRef<llvm::String
   llvm::append_range(all, arguments);
   llvm::SmallVector<std::optional<llvm::StringRef>, 3> redirects;
   if (errors)
-    redirects = {"", "", *errors};
+    redirects = {"", "", errors};
   Ended ended;
   ended.code = llvm::sys::ExecuteAndWait(*program, all, /*Env=*/std::nullopt, redirects,
                                          /*SecondsToWait=*/0, /*MemoryLimit=*/0, &ended.problem);

@@ -139,7 +139,10 @@ llvm::Error benchGpu(const Options &options, bool besidePeers) {
   llvm::SmallString<128> folder;
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("skim-bench", folder))
     return environmentFailed("cannot make a temporary folder: " + error.message());
-  llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
+  llvm::scope_exit remove([&] {
+    if (std::error_code error = llvm::sys::fs::remove_directories(folder))
+      llvm::errs() << "warning: cannot remove '" << folder << "': " << error.message() << "\n";
+  });
   if (auto prepared = prepareGpu(folder.str().str(), suite); !prepared)
     return prepared.takeError();
   Status status = bench::runGpuSuite(folder.str().str(), suite);
