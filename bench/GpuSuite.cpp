@@ -135,7 +135,8 @@ Expected<PreparedGpuSuite> prepareGpuSuite(const std::string &folder,
       return status;
   llvm::SmallString<128> library(folder);
   llvm::sys::path::append(library, kGpuRuntimeLibrary);
-  if ((error = llvm::sys::fs::copy_file(options.library, library)))
+  error = llvm::sys::fs::copy_file(options.library, library);
+  if (error)
     return environment("cannot copy '" + options.library + "' to '" + library +
                        "': " + error.message());
   return prepared;
