@@ -103,7 +103,10 @@ Value Accumulator::finish(ValueRange carried) {
       Value meanOfSquares = arith::DivFOp::create(code, carried[2], count);
       Value variance =
           arith::SubFOp::create(code, meanOfSquares, arith::MulFOp::create(code, mean, mean));
-      result = arith::MaxNumFOp::create(code, variance, constant(0, type));
+      // The difference may round below zero; that of infinities is NaN and stays undefined.
+      Value zero = constant(0, type);
+      Value negative = arith::CmpFOp::create(code, arith::CmpFPredicate::OLT, variance, zero);
+      result = arith::SelectOp::create(code, negative, zero, variance);
     }
     Value none = arith::CmpFOp::create(code, arith::CmpFPredicate::OEQ, count, constant(0, type));
     result = arith::SelectOp::create(code, none, constant(undefined, type), result);

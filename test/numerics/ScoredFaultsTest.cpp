@@ -59,6 +59,17 @@ TEST(ScoredFaults, K1VectorsAreUndefinedComponentByComponent) {
   }
 }
 
+TEST(ScoredFaults, K1TheVarianceOfInfinityIsUndefined) {
+  for (const char *set :
+       {"var(x, 16) <= 1000", "not (var(x, 16) <= 1000)", "top_k(var(x, 16), 3)"}) {
+    Case c = makeCase(std::string("pattern p { input x: f32[k]\n  keep ") + set + " }", {{90, 90}},
+                      kTwoHeads);
+    addInput(c, "x", "f32", {90},
+             [](int64_t i) { return i == 20 ? INFINITY : 0.25 * double(i * 37 % 11); });
+    EXPECT_EQ(checkScored(c), "") << set;
+  }
+}
+
 TEST(ScoredFaults, K2LengthsThatAreNoMultipleOfABlock) {
   for (const char *program : kAll) {
     std::unique_ptr<Kernel> kernel = compileScored(makeCase(program, {}, kTwoHeads));
