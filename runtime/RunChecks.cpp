@@ -27,6 +27,9 @@ Status checkWorkspace(std::span<const std::byte> workspace, int64_t bytes) {
     return {StatusCode::WorkspaceTooSmall, "workspace: expected " + std::to_string(bytes) +
                                                " bytes or more but got " +
                                                std::to_string(workspace.size())};
+  if (!workspace.data() && bytes > 0)
+    return {StatusCode::WorkspaceTooSmall,
+            "workspace: expected " + std::to_string(bytes) + " bytes but got a null pointer"};
   if (reinterpret_cast<uintptr_t>(workspace.data()) % Plan::kWorkspaceAlignment != 0)
     return {StatusCode::WorkspaceTooSmall, "workspace: expected memory aligned to " +
                                                std::to_string(Plan::kWorkspaceAlignment) +

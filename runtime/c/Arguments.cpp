@@ -77,6 +77,9 @@ Expected<Operands> operandsOf(const skim_operands *given) {
   if (operands->kv_layout < SKIM_CONTIGUOUS || operands->kv_layout > SKIM_PAGED_HND)
     return invalid("operands.kv_layout: expected one of skim_kv_layout but got " +
                    std::to_string(static_cast<int>(operands->kv_layout)));
+  if (!operands->inputs && operands->input_count > 0)
+    return invalid("operands.inputs: expected " + std::to_string(operands->input_count) +
+                   " inputs but got null");
   Arrays arrays;
   Operands run;
   run.kvLayout = static_cast<KvLayout>(operands->kv_layout);
@@ -107,6 +110,8 @@ Expected<Operands> operandsOf(const skim_operands *given) {
 }
 
 Expected<Parameters> parametersOf(const skim_value *values, size_t count) {
+  if (!values && count > 0)
+    return invalid("parameters: expected " + std::to_string(count) + " values but got null");
   Parameters parameters;
   for (size_t i = 0; i < count; ++i) {
     Expected<ParameterValue> value = valueOf(values[i]);

@@ -110,6 +110,8 @@ skim_status_code skim_kernel_load(const char *path, const skim_load_options *opt
 
 skim_status_code skim_kernel_load_memory(const void *bundle, size_t bytes,
                                          const skim_load_options *options, skim_kernel **kernel) {
+  if (!bundle && bytes > 0)
+    return refuse("bundle: expected " + std::to_string(bytes) + " bytes but got null");
   return load(options, kernel, [&](const LoadOptions &load) {
     return Kernel::load(std::span(static_cast<const std::byte *>(bundle), bytes), load);
   });

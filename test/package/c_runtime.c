@@ -66,6 +66,8 @@ int main(int argc, char **argv) {
   CHECK(skim_kernel_load("nowhere.skimb", NULL, &kernel) == SKIM_ENVIRONMENT && !kernel);
   CHECK(strstr(skim_last_message(), "nowhere.skimb: cannot open") != NULL);
   CHECK(skim_kernel_load_memory("no bundle", 9, NULL, &kernel) == SKIM_CORRUPT && !kernel);
+  CHECK(skim_kernel_load_memory(NULL, 9, NULL, &kernel) == SKIM_INVALID_ARGUMENT && !kernel);
+  CHECK(strstr(skim_last_message(), "bundle: expected 9 bytes but got null") != NULL);
   memset(&load, 0, sizeof(load));
   CHECK(skim_kernel_load(argv[1], &load, &kernel) == SKIM_INVALID_ARGUMENT);
   CHECK(strstr(skim_last_message(), "options.struct_size") != NULL);
@@ -129,6 +131,16 @@ int main(int argc, char **argv) {
 
     CHECK(skim_kernel_run(kernel, plan, &operands, values, 2, workspace, bytes - 1, &options) ==
           SKIM_WORKSPACE_TOO_SMALL);
+    CHECK(skim_kernel_run(kernel, plan, &operands, values, 2, NULL, bytes, &options) ==
+          SKIM_WORKSPACE_TOO_SMALL);
+    CHECK(skim_kernel_run(kernel, plan, &operands, NULL, 2, workspace, bytes, &options) ==
+          SKIM_INVALID_ARGUMENT);
+    CHECK(strstr(skim_last_message(), "parameters: expected 2 values but got null") != NULL);
+    operands.input_count = 1;
+    CHECK(skim_kernel_run(kernel, plan, &operands, values, 2, workspace, bytes, &options) ==
+          SKIM_INVALID_ARGUMENT);
+    CHECK(strstr(skim_last_message(), "operands.inputs: expected 1 inputs but got null") != NULL);
+    operands.input_count = 0;
     foreign.dtype = (skim_dtype)77;
     operands.q = &foreign;
     CHECK(skim_kernel_run(kernel, plan, &operands, values, 2, workspace, bytes, &options) ==

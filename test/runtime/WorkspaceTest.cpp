@@ -61,6 +61,18 @@ TEST(Workspace, oneByteLessIsAnError) {
                                   " bytes or more but got " + std::to_string(bytes - 1));
 }
 
+TEST(Workspace, aNullPointerIsAnError) {
+  const Kernel kernel = causalKernel({});
+  Problem problem({{5, 7}});
+  const Plan plan = *kernel.plan(problem.shape());
+  const auto bytes = static_cast<size_t>(plan.workspaceBytes());
+  std::byte *const none = nullptr;
+  const Status status = kernel.run(plan, problem.operands(), {}, std::span(none, bytes));
+  EXPECT_EQ(status.code(), StatusCode::WorkspaceTooSmall);
+  EXPECT_EQ(status.message(),
+            "workspace: expected " + std::to_string(bytes) + " bytes but got a null pointer");
+}
+
 TEST(Workspace, misalignmentIsAnError) {
   const Kernel kernel = causalKernel({});
   Problem problem({{5, 7}});
