@@ -213,8 +213,17 @@ Value PatternBuilder::declareInput(Location loc, StringRef name, Type type,
   if (name.empty())
     return fail(loc, "expected a name for the input");
   for (Operation &op : pattern.getBody().getOps()) {
+    if (!isa<InputOp, InputListOp>(op))
+      continue;
     auto known = op.getAttrOfType<StringAttr>("name");
-    if (!isa<InputOp, InputListOp>(op) || known != name)
+    // A list takes a second name, that of its counts.
+    if (isa<InputListOp>(op) && name == known.getValue().str() + "_counts")
+      return fail(loc, "input '" + name + "' has the name of the counts of list '" +
+                           known.getValue() + "'");
+    if (isa<SetType>(type) && known == (name + "_counts").str())
+      return fail(loc, "counts of list '" + name + "' have the name of input '" + known.getValue() +
+                           "'");
+    if (known != name)
       continue;
     if (op.getResult(0).getType() == type)
       return op.getResult(0);

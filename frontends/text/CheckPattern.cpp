@@ -236,7 +236,8 @@ void Checker::declare(llvm::StringRef name, Entity entity, llvm::StringRef what)
 void Checker::declareParameters(const BuildOptions &options) {
   for (const Parameter &parameter : scope->pattern.parameters) {
     Value value;
-    if (checkParameterType(parameter))
+    // A name that stands twice is reported once, by declare.
+    if (scope->find(parameter.name) == nullptr && checkParameterType(parameter))
       value =
           parameter.isConstexpr ? constexprValue(parameter, options) : launchArgument(parameter);
     declare(parameter.name,

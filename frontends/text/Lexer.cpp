@@ -314,7 +314,8 @@ std::optional<Token> Lexer::lexNonAscii() {
       {0x00F7, "/", TokenKind::Slash},      {0x2227, "and", TokenKind::KwAnd},
       {0x2228, "or", TokenKind::KwOr},      {0x00AC, "not", TokenKind::KwNot},
   };
-  std::string digits = llvm::utohexstr(codePoint, false, 4);
+  // utohexstr keeps no more digits than it is asked for.
+  std::string digits = llvm::utohexstr(codePoint, false, codePoint > 0xFFFF ? 0 : 4);
   for (const Lookalike &lookalike : lookalikes) {
     if (lookalike.codePoint != codePoint)
       continue;

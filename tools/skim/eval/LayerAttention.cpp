@@ -123,8 +123,8 @@ LayerAttention::create(const PatternSource &source,
                        const std::map<std::string, ParameterSetting> &settings,
                        const AttentionSetup &setup, const ModelShape &shape) {
   if (!source.isCausal())
-    return wrongInput("pattern '" + source.entry().name +
-                      "' is noncausal: queries would see the bytes that the model has to predict");
+    return wrongInput("expected a causal pattern: queries of one that is noncausal would see the "
+                      "bytes that the model has to predict");
   llvm::Expected<std::unique_ptr<PatternSource>> dense = densePattern();
   if (!dense)
     return dense.takeError();
