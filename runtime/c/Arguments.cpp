@@ -10,6 +10,9 @@ namespace {
 
 Status invalid(std::string message) { return {StatusCode::InvalidArgument, std::move(message)}; }
 
+/// More heads than any kernel has.
+constexpr size_t kMostHeads = size_t{1} << 20;
+
 Expected<ParameterValue> valueOf(const skim_value &value) {
   const void *values = value.type == SKIM_INDEX   ? static_cast<const void *>(value.indices)
                        : value.type == SKIM_FLOAT ? static_cast<const void *>(value.floats)
@@ -18,6 +21,10 @@ Expected<ParameterValue> valueOf(const skim_value &value) {
   if (value.count == 0 || !values)
     return invalid("parameter '" + textOf(value.name) +
                    "': expected values of its type but got none");
+  // How many heads there are is checked later; copying must not fail for want of memory before.
+  if (value.count > kMostHeads)
+    return invalid("parameter '" + textOf(value.name) + "': expected at most " +
+                   std::to_string(kMostHeads) + " values but got " + std::to_string(value.count));
   const auto list = [&](const auto *first) {
     using Element = std::remove_cvref_t<decltype(*first)>;
     return std::vector<Element>(first, first + value.count);

@@ -136,6 +136,12 @@ int main(int argc, char **argv) {
     CHECK(skim_kernel_run(kernel, plan, &operands, NULL, 2, workspace, bytes, &options) ==
           SKIM_INVALID_ARGUMENT);
     CHECK(strstr(skim_last_message(), "parameters: expected 2 values but got null") != NULL);
+    size_t count = values[0].count;
+    values[0].count = (size_t)1 << 60;
+    CHECK(skim_kernel_run(kernel, plan, &operands, values, 2, workspace, bytes, &options) ==
+          SKIM_INVALID_ARGUMENT);
+    CHECK(strstr(skim_last_message(), "expected at most 1048576 values") != NULL);
+    values[0].count = count;
     operands.input_count = 1;
     CHECK(skim_kernel_run(kernel, plan, &operands, values, 2, workspace, bytes, &options) ==
           SKIM_INVALID_ARGUMENT);

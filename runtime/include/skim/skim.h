@@ -7,7 +7,8 @@
  * naming the argument, what was expected and what was got. Results are written only on success. A
  * handle belongs to the caller until it is given to its own `_free`, which takes NULL too. Handles
  * are immutable and threads may share them, unless their functions say otherwise. Nothing aborts on
- * bad values; pointers must point to what they say.
+ * bad values; pointers must point to what they say. Functions that only read a handle and return no
+ * code take no NULL.
  *
  * Structures that may grow start with `struct_size`, which the caller sets to sizeof of the
  * structure, also where the function fills them: fields that an older caller does not know are as
