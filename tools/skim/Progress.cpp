@@ -59,6 +59,9 @@ Progress::Progress(const llvm::Twine &what)
   if (!isActive)
     return;
   current = this;
+  // Without a delay each line is there, however short the work is.
+  if (delay == 0ms)
+    draw();
   drawer = std::thread([this] { drawAgainAndAgain(); });
 }
 
@@ -80,6 +83,8 @@ void Progress::show(const llvm::Twine &what) {
     return;
   std::lock_guard lock(mutex);
   text = what.str();
+  if (delay == 0ms)
+    draw();
 }
 
 void Progress::drawAgainAndAgain() {
@@ -91,13 +96,17 @@ void Progress::drawAgainAndAgain() {
       isPaused = false;
       continue;
     }
-    auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
-    std::string line = text + ", " + std::to_string(seconds) + " s";
-    // A line that wraps could not be taken back.
-    line.resize(std::min<size_t>(line.size(), columns() - 1));
-    write(clearLine.str() + line);
-    isDrawn = true;
+    draw();
   }
+}
+
+void Progress::draw() {
+  auto seconds = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start).count();
+  std::string line = text + ", " + std::to_string(seconds) + " s";
+  // A line that wraps could not be taken back.
+  line.resize(std::min<size_t>(line.size(), columns() - 1));
+  write(clearLine.str() + line);
+  isDrawn = true;
 }
 
 void Progress::clear() {

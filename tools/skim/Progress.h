@@ -32,6 +32,7 @@ private:
   using Clock = std::chrono::steady_clock;
 
   void drawAgainAndAgain();
+  void draw();
   void clear();
 
   bool isActive;
