@@ -46,14 +46,21 @@ std::string folderFor(const CompilerOptions &options) {
   return folder.str().str();
 }
 
-int64_t bytesFor(const CompilerOptions &options) {
+struct Bound {
+  int64_t bytes;
+  std::string warning;
+};
+Bound boundFor(const CompilerOptions &options) {
   if (options.cacheBytes)
-    return std::max(int64_t(0), *options.cacheBytes);
-  int64_t bytes = 0;
-  if (const char *asked = std::getenv("SKIM_CACHE_BYTES"))
-    if (!llvm::StringRef(asked).getAsInteger(10, bytes) && bytes >= 0)
-      return bytes;
-  return kDefaultBytes;
+    return {std::max(int64_t(0), *options.cacheBytes), ""};
+  const char *asked = std::getenv("SKIM_CACHE_BYTES");
+  int64_t bytes = kDefaultBytes;
+  if (!asked || (!llvm::StringRef(asked).getAsInteger(10, bytes) && bytes >= 0))
+    return {bytes, ""};
+  return {kDefaultBytes,
+          "warning: SKIM_CACHE_BYTES: expected a number of bytes from 0 up but got '" +
+              std::string(asked) + "'; the cache of kernels is bounded by " +
+              std::to_string(kDefaultBytes) + " bytes\n"};
 }
 
 std::error_code lastError() { return {errno, std::generic_category()}; }
@@ -83,10 +90,14 @@ std::error_code writeAll(int file, llvm::StringRef bytes) {
 
 std::shared_ptr<KernelCache> KernelCache::open(const CompilerOptions &options) {
   std::string folder = folderFor(options);
-  int64_t bytes = bytesFor(options);
-  if (folder.empty() || bytes == 0)
+  Bound bound = boundFor(options);
+  if (folder.empty() || bound.bytes == 0)
     return nullptr;
-  return std::shared_ptr<KernelCache>(new KernelCache(std::move(folder), bytes, options.metrics));
+  std::shared_ptr<KernelCache> cache(
+      new KernelCache(std::move(folder), bound.bytes, options.metrics));
+  cache->boundWarning = std::move(bound.warning);
+  cache->hasBoundWarning = !cache->boundWarning.empty();
+  return cache;
 }
 
 std::string KernelCache::pathOf(llvm::StringRef key) const {
@@ -195,10 +206,11 @@ void KernelCache::evict() {
 }
 
 std::string KernelCache::takeWarning() {
+  std::string warning = hasBoundWarning.exchange(false) ? boundWarning : "";
   int error = failure.load();
   if (error <= 0 || !failure.compare_exchange_strong(error, -1))
-    return "";
-  return "warning: cannot write to the cache of kernels '" + folder +
+    return warning;
+  return warning + "warning: cannot write to the cache of kernels '" + folder +
          "': " + std::generic_category().message(error) + "; kernels are compiled each time\n";
 }
 

@@ -49,6 +49,9 @@ private:
   void evict();
 
   const std::string folder;
+  /// Of a bound in the environment that is none; said once.
+  std::string boundWarning;
+  std::atomic<bool> hasBoundWarning = false;
   const int64_t bytes;
   Metrics *const metrics;
   /// An error number; 0: none so far, -1: told.

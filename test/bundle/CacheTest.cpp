@@ -296,6 +296,14 @@ TEST_F(CacheTest, TheEnvironmentSaysWhere) {
   EXPECT_TRUE(fs::exists(folder / "caches" / "skim"));
   ::setenv("SKIM_CACHE_BYTES", "0", 1);
   EXPECT_EQ(KernelCache::open({}), nullptr);
+  ::setenv("SKIM_CACHE_BYTES", "many", 1);
+  const Compiler compiler;
+  for (const char *expected : {"warning: SKIM_CACHE_BYTES: expected a number of bytes", ""}) {
+    std::string warnings;
+    EXPECT_TRUE(compiler.compile(Pattern::fromText(kText), ofDimension(32), &warnings));
+    EXPECT_THAT(warnings, testing::StartsWith(expected));
+    EXPECT_EQ(warnings.empty(), *expected == '\0');
+  }
   ::unsetenv("SKIM_CACHE_BYTES");
   EXPECT_EQ(KernelCache::open({.cacheBytes = 0}), nullptr);
 }
