@@ -1,11 +1,14 @@
 #include "dialect/Skim/SkimOps.h"
 #include "dialect/Tile/TileOps.h"
+#include "passes/MapAnalysis.h"
 #include "passes/Passes.h"
+#include "passes/PatternFormula.h"
 #include "passes/PatternSlice.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace skim {
 #define GEN_PASS_DEF_CHOOSESCHEDULE
@@ -50,19 +53,81 @@ Blocks blocksOf(ir::PatternOp pattern) {
 }
 
 tile::ScheduleAttr scheduleForCpu(mlir::MLIRContext *context, const Blocks &blocks) {
-  return tile::ScheduleAttr::get(context, chooseSize(blocks.rows), chooseSize(blocks.keys),
-                                 /*stages=*/1, /*consumers=*/1);
+  return tile::ScheduleAttr::get(context, chooseSize(blocks.rows), chooseSize(blocks.keys));
 }
 
-tile::ScheduleAttr scheduleForHopper(mlir::MLIRContext *context, const Blocks &blocks,
-                                     int64_t largestDim) {
+/// Whether a selection that `set` is made of tells keys of a tile apart, for all its rows alike.
+bool tellsKeysApart(mlir::Value set, int64_t rows, int64_t keys) {
+  llvm::SetVector<mlir::Value> reached;
+  reached.insert(set);
+  for (size_t next = 0; next != reached.size(); ++next) {
+    mlir::Value part = reached[next];
+    if (llvm::isa<ir::AndOp, ir::OrOp, ir::NotOp, ir::MatchOp>(part.getDefiningOp())) {
+      for (mlir::Value operand : part.getDefiningOp()->getOperands())
+        if (llvm::isa<ir::SetType>(operand.getType()))
+          reached.insert(operand);
+      continue;
+    }
+    // What is affine has a closed form.
+    ir::Axes axes = axesOf(part);
+    if (!isAffine(part) && !axes.diagonal && axes.query % rows == 0 && axes.key != 0 &&
+        axes.key < keys)
+      return true;
+  }
+  return false;
+}
+
+/// Whether a logit depends on where its key stands, and not through its score alone.
+bool readsKeys(ir::LogitOp logit) {
+  auto hasKeys = [](mlir::Value value) { return axesOf(value).key != 0 || axesOf(value).diagonal; };
+  llvm::SetVector<mlir::Value> reached;
+  reached.insert(logit.getValue());
+  for (size_t next = 0; next != reached.size(); ++next) {
+    mlir::Operation *op = reached[next].getDefiningOp();
+    if (!op || llvm::isa<ir::ScoreOp>(op))
+      continue;
+    if (hasKeys(reached[next]) && llvm::none_of(op->getOperands(), hasKeys))
+      return true;
+    reached.insert_range(op->getOperands());
+  }
+  return false;
+}
+
+/// The registers of a thread that copies and of one that computes: all that a block of that many
+/// threads starts with.
+struct Registers {
+  int64_t producer, consumer;
+};
+Registers registersFor(int64_t consumers, bool mapsScores) {
+  // Searches need more than copies; functions of scores need what the search leaves.
+  if (consumers == 3)
+    return mapsScores ? Registers{56, 152} : Registers{80, 144};
+  return {72, 216};
+}
+
+/// Pages that a tensor map describes: none for contiguous keys, or a power of two of at least 8.
+bool hasTensorMap(int64_t pageSize) {
+  return pageSize == 0 || (pageSize >= 8 && llvm::isPowerOf2_64(pageSize));
+}
+
+tile::ScheduleAttr scheduleForHopper(ir::PatternOp pattern, ir::AttendOp attend) {
+  Blocks blocks = blocksOf(pattern);
+  auto largestDim = std::max<int64_t>(attend.getHeadDim(), attend.getValueDim());
   auto allMultiplesOf = [](llvm::ArrayRef<int64_t> sizes, int64_t size) {
     return llvm::all_of(sizes, [size](int64_t block) { return block % size == 0; });
   };
-  if (largestDim <= 128 && allMultiplesOf(blocks.rows, 192))
-    return tile::ScheduleAttr::get(context, 192, 64, /*stages=*/2, /*consumers=*/3);
-  bool wide = largestDim <= 128 && allMultiplesOf(blocks.keys, 128);
-  return tile::ScheduleAttr::get(context, 128, wide ? 128 : 64, /*stages=*/2, /*consumers=*/2);
+  int64_t consumers = largestDim <= 128 && allMultiplesOf(blocks.rows, 192) ? 3 : 2;
+  bool wide = consumers == 2 && largestDim <= 128 && allMultiplesOf(blocks.keys, 128);
+  int64_t rows = 64 * consumers, keys = wide ? 128 : 64;
+  auto logit = pattern.getClause<ir::LogitOp>();
+  bool gathers = tellsKeysApart(pattern.getClause<ir::KeepOp>().getSet(), rows, keys) &&
+                 !(logit && readsKeys(logit));
+  // Block means are weighed by a function of their scores.
+  bool mapsScores = logit || pattern.getClause<ir::RestMeanOp>();
+  Registers registers = registersFor(consumers, mapsScores);
+  return tile::ScheduleAttr::get(attend.getContext(), rows, keys, /*stages=*/2, consumers, gathers,
+                                 !hasTensorMap(attend.getPageSize().value_or(0)),
+                                 registers.producer, registers.consumer);
 }
 
 struct ChooseSchedulePass : impl::ChooseScheduleBase<ChooseSchedulePass> {
@@ -72,11 +137,10 @@ struct ChooseSchedulePass : impl::ChooseScheduleBase<ChooseSchedulePass> {
     for (auto attend : getOperation().getOps<ir::AttendOp>()) {
       if (attend->hasAttr(kScheduleAttr))
         continue;
-      Blocks blocks = blocksOf(lookupPattern(attend));
-      auto largestDim = std::max<int64_t>(attend.getHeadDim(), attend.getValueDim());
+      ir::PatternOp pattern = lookupPattern(attend);
       attend->setAttr(kScheduleAttr, target == "sm_90a"
-                                         ? scheduleForHopper(&getContext(), blocks, largestDim)
-                                         : scheduleForCpu(&getContext(), blocks));
+                                         ? scheduleForHopper(pattern, attend)
+                                         : scheduleForCpu(&getContext(), blocksOf(pattern)));
     }
   }
 };

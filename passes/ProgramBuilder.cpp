@@ -21,7 +21,7 @@ mlir::Block *createProgram(tile::PlanOp plan, Location loc, const ProgramBuilder
   auto program = tile::ProgramOp::create(
       builder, loc, shape.name, plan.getProblem(),
       shape.schedule ? shape.schedule
-                     : tile::ScheduleAttr::get(context, shape.tile.rows, shape.tile.keys, 1, 1),
+                     : tile::ScheduleAttr::get(context, shape.tile.rows, shape.tile.keys),
       tile::ItemsAttr::get(context, shape.head, shape.axis));
   mlir::SymbolTable(module).insert(program);
   plan.addLaunch(loc, program.getSymName());

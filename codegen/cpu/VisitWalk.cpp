@@ -29,7 +29,8 @@ void VisitWalk::evaluateEndPoints(ArrayAttr intervals, SmallVector<Stretch> &str
   }
 }
 
-LogicalResult VisitWalk::run(function_ref<LogicalResult(Value bottom, Value top)> walkTiles) {
+LogicalResult VisitWalk::run(function_ref<LogicalResult(Value bottom, Value top)> walkTiles,
+                             WalkOrder order) {
   tile::SourceAttr source = op.getSource();
   length = item.getKvLen();
   if (source.getPooled())
@@ -37,26 +38,34 @@ LogicalResult VisitWalk::run(function_ref<LogicalResult(Value bottom, Value top)
   evaluateEndPoints(op.getTouched(), touched);
   evaluateEndPoints(op.getHidden(), hidden);
 
-  Value top = code.index(0);
+  Value end = code.index(0);
   for (Stretch &stretch : touched)
-    top = code.max(top, stretch.upper);
+    end = code.max(end, stretch.upper);
+  bool ascending = order == WalkOrder::Ascending;
   LogicalResult result = success();
-  auto walk = scf::WhileOp::create(code, TypeRange(code.getIndexType()), ValueRange(top));
+  auto walk = scf::WhileOp::create(code, TypeRange(code.getIndexType()),
+                                   ValueRange(ascending ? code.index(0) : end));
   {
     OpBuilder::InsertionGuard guard(code);
     Block *condition = code.createBlock(&walk.getBefore(), {}, code.getIndexType(), code.getLoc());
     Value reached = condition->getArgument(0);
-    scf::ConditionOp::create(code, code.less(code.index(0), reached), reached);
+    Value goesOn = ascending ? code.less(reached, end) : code.less(code.index(0), reached);
+    scf::ConditionOp::create(code, goesOn, reached);
     Block *block = code.createBlock(&walk.getAfter(), {}, code.getIndexType(), code.getLoc());
-    top = block->getArgument(0);
-    // The next end point below: in between, the same intervals are active.
-    Value bottom = code.index(0);
+    Value from = block->getArgument(0);
+    // The next end point: in between, the same intervals are active.
+    Value to = ascending ? end : code.index(0);
     for (ArrayRef<Stretch> stretches : {ArrayRef(touched), ArrayRef(hidden)})
       for (const Stretch &stretch : stretches)
-        for (Value end : {stretch.lower, stretch.upper})
-          bottom = code.max(bottom, code.select(code.less(end, top), end, code.index(0)));
+        for (Value point : {stretch.lower, stretch.upper}) {
+          if (ascending)
+            to = code.min(to, code.select(code.less(from, point), point, end));
+          else
+            to = code.max(to, code.select(code.less(point, from), point, code.index(0)));
+        }
+    Value bottom = ascending ? from : to, top = ascending ? to : from;
     code.ifThen(activate(bottom, top), [&] { result = walkTiles(bottom, top); });
-    scf::YieldOp::create(code, bottom);
+    scf::YieldOp::create(code, to);
   }
   return result;
 }

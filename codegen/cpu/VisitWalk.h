@@ -6,8 +6,11 @@
 
 namespace skim::cpu {
 
+/// In which order stretches are walked.
+enum class WalkOrder { Descending, Ascending };
+
 /// Walks a `tile.for_each_visit`: the end points of all intervals are computed once, and the
-/// stretches between them, in which the same intervals are active, are walked in descending order.
+/// stretches between them, in which the same intervals are active, are walked one by one.
 class VisitWalk {
 public:
   /// Literals are tested on `lanes` rows at a time.
@@ -17,7 +20,8 @@ public:
   /// Calls `walkTiles` for the tiles [bottom, top) of a stretch that has an active touched
   /// interval.
   llvm::LogicalResult
-  run(llvm::function_ref<llvm::LogicalResult(mlir::Value bottom, mlir::Value top)> walkTiles);
+  run(llvm::function_ref<llvm::LogicalResult(mlir::Value bottom, mlir::Value top)> walkTiles,
+      WalkOrder order = WalkOrder::Descending);
 
   // Inside of `walkTiles`:
   /// Keys of the source.

@@ -89,9 +89,6 @@ static Value visitOffset(Device &device, const SharedLayout &layout, Value posit
   return device.add(start, device.mul(position, device.i32(SharedLayout::kVisitBytes)));
 }
 
-/// Two lists that are full, and one that the end of an item cuts short.
-static constexpr int64_t kMostLists = SharedLayout::kListedTiles + 1;
-
 static int64_t keysOfTile(Device &device) {
   return cpu::kernelInfo(&device.kernel.getBody().front().front()).schedule.getKeys();
 }
@@ -181,7 +178,7 @@ void skim::nvvm::appendVisits(Device &device, const SharedLayout &layout, Value 
   Value lanes = device.ballot(visited);
   Value rank = rankIn(device, lanes);
   // The visits that lists become at the end need room, too.
-  int64_t room = SharedLayout::kBatchVisits - (layout.listBytes ? kMostLists : 0);
+  int64_t room = SharedLayout::kBatchVisits - (layout.listBytes ? SharedLayout::kMostLists : 0);
   Value full = device.less(device.i32(room - 32), device.getI32(fill));
   device.ifThen(device.logicalAnd(full, isNotZero(device, lanes)),
                 [&] { continueInNextBatch(device, layout); });
@@ -194,58 +191,81 @@ void skim::nvvm::appendVisits(Device &device, const SharedLayout &layout, Value 
   device.set(fill, device.add(filled, math::CtPopOp::create(device, lanes)));
 }
 
-/// Counts `count` more listed keys, of which some are masked where `someMasked` holds. `store` has
-/// stored them, from the position that it is given on.
-static void extendLists(Device &device, const SharedLayout &layout, Value count, Value someMasked,
-                        llvm::function_ref<void(Value first)> store) {
+void skim::nvvm::appendKeys(Device &device, const SharedLayout &layout, Value firstKey,
+                            ArrayRef<Value> kept, Value masked) {
   int64_t keys = keysOfTile(device);
+  Type i32 = device.getI32Type();
   Value listed = frame(device, Frame::Listed), maskedLists = frame(device, Frame::MaskedLists);
+  Value count = device.i32(0);
+  for (Value word : kept)
+    count = device.add(count, math::CtPopOp::create(device, word));
+  auto [before, total] = device.prefixSum(count);
+  Value ownEnd = device.add(before, count), someMasked = device.any(masked);
+
+  // As many keys at a time as the batch has room for: the keys [done, end) of all lanes' together.
+  SmallVector<Value> initial = {device.i32(0), before};
+  llvm::append_range(initial, kept);
+  SmallVector<Type> types(initial.size(), i32);
+  SmallVector<Location> locations(initial.size(), device.getLoc());
+  auto parts = scf::WhileOp::create(device, types, initial);
+  OpBuilder::InsertionGuard guard(device);
+  Block *head = device.createBlock(&parts.getBefore(), {}, types, locations);
+  scf::ConditionOp::create(device, device.less(head->getArgument(0), total), head->getArguments());
+  Block *body = device.createBlock(&parts.getAfter(), {}, types, locations);
+  Value done = body->getArgument(0);
   Value full =
       device.less(device.i32(SharedLayout::kListedTiles * keys - 1), device.getI32(listed));
   device.ifThen(full, [&] { continueInNextBatch(device, layout); });
-  Value first = device.getI32(listed), end = device.add(first, count);
-  store(first);
-  auto bitOf = [&](Value position) -> Value {
-    return arith::ShLIOp::create(device, device.i32(1),
-                                 device.shiftRight(position, llvm::Log2_64(keys)));
-  };
-  Value bits = arith::OrIOp::create(device, bitOf(first), bitOf(device.sub(end, device.i32(1))));
-  bits = device.select(someMasked, bits, device.i32(0));
-  device.set(maskedLists, arith::OrIOp::create(device, device.getI32(maskedLists), bits));
-  device.set(listed, end);
-}
+  Value first = device.getI32(listed);
+  Value room = device.sub(device.i32(layout.listBytes / 4), first);
+  Value end = device.min(total, device.add(done, room)), added = device.sub(end, done);
 
-void skim::nvvm::appendKeys(Device &device, const SharedLayout &layout, Value kept, Value key,
-                            Value masked) {
-  Value lanes = device.ballot(kept);
-  extendLists(device, layout, math::CtPopOp::create(device, lanes),
-              device.any(device.logicalAnd(kept, masked)), [&](Value first) {
-                device.ifThen(kept, [&] {
-                  Value position = device.add(first, rankIn(device, lanes));
-                  device.storeShared(key, listOffset(device, layout, position));
-                });
-              });
-}
-
-void skim::nvvm::appendWords(Device &device, const SharedLayout &layout, Value firstKey, Value kept,
-                             Value masked, Value before, Value total) {
-  Value someMasked = device.any(isNotZero(device, device.logicalAnd(kept, masked)));
-  extendLists(device, layout, total, someMasked, [&](Value first) {
-    Type i32 = device.getI32Type();
-    Value offset = listOffset(device, layout, device.add(first, before));
-    auto walk = scf::WhileOp::create(device, TypeRange{i32, i32}, ValueRange{kept, offset});
-    OpBuilder::InsertionGuard guard(device);
-    SmallVector<Location> locations(2, device.getLoc());
-    Block *head = device.createBlock(&walk.getBefore(), {}, {i32, i32}, locations);
-    scf::ConditionOp::create(device, isNotZero(device, head->getArgument(0)), head->getArguments());
-    Block *body = device.createBlock(&walk.getAfter(), {}, {i32, i32}, locations);
-    Value rest = body->getArgument(0), at = body->getArgument(1);
-    Value bit = math::CountTrailingZerosOp::create(device, rest);
-    device.storeShared(device.add(firstKey, bit), at);
+  // Each lane takes its keys from the lowest on.
+  Value limit = device.min(end, ownEnd);
+  Value start = listOffset(device, layout, device.sub(first, done));
+  auto ofLane = scf::WhileOp::create(device, TypeRange(types).drop_front(),
+                                     body->getArguments().drop_front());
+  {
+    OpBuilder::InsertionGuard inner(device);
+    Block *test = device.createBlock(&ofLane.getBefore(), {}, TypeRange(types).drop_front(),
+                                     ArrayRef(locations).drop_front());
+    scf::ConditionOp::create(device, device.less(test->getArgument(0), limit),
+                             test->getArguments());
+    Block *take = device.createBlock(&ofLane.getAfter(), {}, TypeRange(types).drop_front(),
+                                     ArrayRef(locations).drop_front());
+    Value rank = take->getArgument(0);
+    ValueRange words = ValueRange(take->getArguments()).drop_front();
+    Value word = words.back(), number = device.i32(static_cast<int64_t>(words.size()) - 1);
+    for (int64_t i = static_cast<int64_t>(words.size()) - 1; i-- > 0;) {
+      Value some = isNotZero(device, words[i]);
+      word = device.select(some, words[i], word);
+      number = device.select(some, device.i32(i), number);
+    }
+    Value bit = device.add(device.mul(number, device.i32(32)),
+                           math::CountTrailingZerosOp::create(device, word));
+    Value offset = device.add(start, device.mul(rank, device.i32(4)));
+    device.storeShared(device.add(firstKey, bit), offset);
     // The lowest bit is cleared by the number below it.
-    Value left = device.logicalAnd(rest, device.sub(rest, device.i32(1)));
-    scf::YieldOp::create(device, ValueRange{left, device.add(at, device.i32(4))});
-  });
+    Value cleared = device.logicalAnd(word, device.sub(word, device.i32(1)));
+    SmallVector<Value> next = {device.add(rank, device.i32(1))};
+    for (auto [i, other] : llvm::enumerate(words))
+      next.push_back(
+          device.select(device.equal(number, device.i32(static_cast<int64_t>(i))), cleared, other));
+    scf::YieldOp::create(device, next);
+  }
+
+  // The lists from that of the first key to that of the last.
+  auto listOf = [&](Value position) { return device.shiftRight(position, llvm::Log2_64(keys)); };
+  Value behind = device.add(first, added), last = listOf(device.sub(behind, device.i32(1)));
+  Value below = arith::ShLIOp::create(device, device.i32(-1), listOf(first));
+  Value bits = arith::ShLIOp::create(device, device.i32(2), last);
+  bits = device.logicalAnd(device.sub(bits, device.i32(1)), below);
+  bits = device.select(someMasked, bits, device.i32(0));
+  device.set(maskedLists, device.logicalOr(device.getI32(maskedLists), bits));
+  device.set(listed, behind);
+  SmallVector<Value> rest = {end};
+  llvm::append_range(rest, ofLane.getResults());
+  scf::YieldOp::create(device, rest);
 }
 
 void skim::nvvm::finishLists(Device &device, const SharedLayout &layout) {
@@ -316,7 +336,7 @@ void skim::nvvm::endItems(Device &device, const SharedLayout &layout) {
 }
 
 static Value visitRecord(Device &device, const SharedLayout &layout, Value number) {
-  Value slot = device.slotOf(layout.keys, number);
+  Value slot = device.bitAnd(number, layout.visitSlots - 1);
   return device.add(device.mul(slot, device.i32(layout.visitBytes)),
                     device.i32(layout.visitRecords));
 }

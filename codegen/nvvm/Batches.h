@@ -40,17 +40,11 @@ void beginBatches(Device &device, const SharedLayout &layout, const ItemFields &
 void appendVisits(Device &device, const SharedLayout &layout, mlir::Value visited,
                   mlir::Value firstKey, mlir::Value masked);
 void publishBatch(Device &device, const SharedLayout &layout, int64_t flags);
-/// Lists one key for each lane whose `kept` holds, lanes in order; full lists become visits when
-/// the batch is published. `masked`: some row does not keep the key.
-void appendKeys(Device &device, const SharedLayout &layout, mlir::Value kept, mlir::Value key,
-                mlir::Value masked);
-/// The most keys that `appendWords` takes.
-constexpr int64_t kMostAppended = 32;
-/// Lists the keys that the bits of each lane's word `kept` stand for, `count` of them in this
-/// lane's, `before` in those of the lanes before it and `total`, at most kMostAppended, in all. Bit
-/// 0 is key `firstKey`.
-void appendWords(Device &device, const SharedLayout &layout, mlir::Value firstKey, mlir::Value kept,
-                 mlir::Value masked, mlir::Value before, mlir::Value total);
+/// Lists the keys that the bits of each lane's words `kept` stand for, in ascending order within a
+/// lane and over lanes; full lists become visits when the batch is published. Bit i of word w is
+/// key `firstKey` + 32 w + i. `masked`: some row does not keep one of the lane's keys.
+void appendKeys(Device &device, const SharedLayout &layout, mlir::Value firstKey,
+                llvm::ArrayRef<mlir::Value> kept, mlir::Value masked);
 /// Makes visits of all listed keys; at the end of an item.
 void finishLists(Device &device, const SharedLayout &layout);
 

@@ -123,6 +123,17 @@ std::pair<Value, Value> Device::prefixSum(Value value) {
                                      NVVM::ShflKind::idx, UnitAttr());
   return {sub(sum, value), total};
 }
+Value Device::dotBytes(Value bytes, uint32_t weights, Value sum) {
+  auto type = VectorType::get({4}, getI8Type());
+  SmallVector<int8_t> factors;
+  for (int64_t i = 0; i < 4; ++i)
+    factors.push_back(static_cast<int8_t>(weights >> (8 * i)));
+  Value constant =
+      arith::ConstantOp::create(*this, DenseElementsAttr::get(type, ArrayRef(factors)));
+  return NVVM::DotAccumulate4WayOp::create(
+      *this, getI32Type(), LLVM::BitcastOp::create(*this, type, bytes),
+      NVVM::DotAccumulateType::UNSIGNED, constant, NVVM::DotAccumulateType::UNSIGNED, sum);
+}
 void Device::prefetch(Value address) {
   NVVM::PrefetchOp::create(
       *this, NVVM::PrefetchCacheLevelAttr::get(getContext(), NVVM::PrefetchCacheLevel::L1),
@@ -141,14 +152,9 @@ void skim::nvvm::declareSharedMemory(ModuleOp module) {
                          kSharedSpace);
 }
 
-bool skim::nvvm::copiesRows(int64_t pageSize) {
-  return pageSize != 0 && (pageSize < 8 || !llvm::isPowerOf2_64(pageSize));
-}
-
 SharedLayout skim::nvvm::sharedLayout(Operation *op) {
   cpu::KernelInfo info = cpu::kernelInfo(op);
-  auto function = op->getParentOfType<LLVM::LLVMFuncOp>();
-  return {info.problem, info.schedule, function->hasAttr(kGathersAttr)};
+  return {info.problem, info.schedule};
 }
 
 Value skim::nvvm::frame(Device &device, Frame which) {
@@ -163,7 +169,7 @@ Value skim::nvvm::frame(Device &device, Frame which) {
 void skim::nvvm::createFrame(Device &device) {
   for (Frame which : {Frame::Item, Frame::Visit, Frame::Batch, Frame::Fill, Frame::Tail,
                       Frame::Taken, Frame::Last, Frame::Warp, Frame::KeyToken, Frame::Listed,
-                      Frame::MaskedLists, Frame::Positions, Frame::Scale}) {
+                      Frame::MaskedLists, Frame::Scale}) {
     bool number = which != Frame::Scale;
     Type type = number ? Type(device.getI32Type()) : device.getF32Type();
     Value variable = LLVM::AllocaOp::create(device, device.pointerType(), type, device.i32(1));

@@ -63,6 +63,8 @@ public:
   /// The sum over the lanes before this one, and over all lanes.
   std::pair<mlir::Value, mlir::Value> prefixSum(mlir::Value value);
   void syncWarp();
+  /// `sum` and the products of four bytes, all without sign, with the four of `weights`.
+  mlir::Value dotBytes(mlir::Value bytes, uint32_t weights, mlir::Value sum);
   /// Asks for the line at an address that is to be loaded later.
   void prefetch(mlir::Value address);
 
@@ -74,12 +76,6 @@ public:
 
 /// The attribute of a function that says which page size its kernel is for.
 inline constexpr llvm::StringLiteral kPageSizeAttr = "hopper.page_size";
-/// The attribute of a function whose visits can be lists of keys.
-inline constexpr llvm::StringLiteral kGathersAttr = "hopper.gathers";
-/// Whether keys and values of that page size are copied row by row: a tensor map copies pages of a
-/// power of two of at least 8 tokens, or contiguous tokens.
-bool copiesRows(int64_t pageSize);
-
 /// Declares the dynamic shared memory that kernels of `module` use.
 void declareSharedMemory(mlir::ModuleOp module);
 /// Its layout of shared memory.
@@ -88,9 +84,8 @@ SharedLayout sharedLayout(mlir::Operation *op);
 /// Variables of each thread: what its warp counts (items, visits and batches since the kernel's
 /// start, visits of the batch that is being filled, copies that the barrier of cut tiles has seen),
 /// the ordinal of the item that was taken, the flag of an item's last visit, the number of its
-/// warp, the token of the item's first key, and the softmax scale. Where visits can be lists of
-/// keys: how many keys the batch lists, which of its lists need their mask (a bit each), and where
-/// the positions of the visit at hand lie in shared memory, 0 for a tile of consecutive keys.
+/// warp, the token of the item's first key, and the softmax scale. Where keys are gathered: how
+/// many keys the batch lists, and which of its lists need their mask (a bit each).
 enum class Frame {
   Item,
   Visit,
@@ -103,7 +98,6 @@ enum class Frame {
   KeyToken,
   Listed,
   MaskedLists,
-  Positions,
   Scale
 };
 /// Finds a variable of the kernel.

@@ -50,10 +50,12 @@ LogicalResult KernelOp::verify() {
   if (!llvm::isPowerOf2_64(schedule.getStages()))
     return emitOpError() << "expected a power of two of stages but got " << schedule.getStages();
   // kernel_c3
-  int64_t producer = getProducerRegisters(), consumer = getConsumerRegisters();
-  for (int64_t registers : {producer, consumer})
-    if (registers % 8 != 0 || registers > 255)
-      return emitOpError() << "expected a multiple of 8 registers below 256 but got " << registers;
+  int64_t producer = schedule.getProducerRegisters(), consumer = schedule.getConsumerRegisters();
+  for (auto [name, registers] :
+       {std::pair("producer_registers", producer), std::pair("consumer_registers", consumer)})
+    if (registers % 8 != 0 || registers < 24 || registers > 255)
+      return emitOpError() << "expected '" << name
+                           << "' to be a multiple of 8 from 24 to 248 but got " << registers;
   // What the block has when it starts; a sum beyond it would wait forever.
   int64_t threads = 128 * (1 + consumers);
   int64_t pool = std::min<int64_t>(255, 65536 / threads) / 8 * 8 * threads;
@@ -61,16 +63,44 @@ LogicalResult KernelOp::verify() {
     return emitOpError() << "expected at most " << pool << " registers but got 128 * (" << producer
                          << " + " << consumers << " * " << consumer << ")";
   // kernel_c4
-  int64_t bytes = nvvm::SharedLayout(getProblem(), schedule, getGathers()).bytes;
+  int64_t bytes = nvvm::SharedLayout(getProblem(), schedule).bytes;
   if (bytes > nvvm::SharedLayout::kLargest)
     return emitOpError() << "expected rings of at most " << nvvm::SharedLayout::kLargest
                          << " bytes of shared memory but got " << bytes;
   // kernel_c5
-  if (getGathers() && (schedule.getKeys() < 32 || !llvm::isPowerOf2_64(schedule.getKeys())))
-    return emitOpError() << "expected a power of two of at least 32 keys where they are gathered "
+  int64_t keys = schedule.getKeys();
+  if (schedule.getGatherKeys() && (keys < 32 || keys > 128 || !llvm::isPowerOf2_64(keys)))
+    return emitOpError() << "expected a power of two from 32 to 128 keys where they are gathered "
                             "but got "
-                         << schedule.getKeys();
+                         << keys;
+  // kernel_c6
+  uint64_t page = getPageSize();
+  bool hasTensorMap = page == 0 || (page >= 8 && llvm::isPowerOf2_64(page));
+  if (!hasTensorMap && !schedule.getCopyRows())
+    return emitOpError() << "expected 'copy_rows' in the schedule, or pages of a power of two of "
+                            "at least 8 tokens, but got pages of "
+                         << page;
   return success();
+}
+
+/// The `hopper.kernel` that holds `op` with `gather_keys` or without; failure where it is another.
+static LogicalResult requireGathering(Operation *op, bool gathers) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  // What was lowered already has no kernel around it.
+  if (!kernel || kernel.getSchedule().getGatherKeys() == gathers)
+    return success();
+  return op->emitOpError() << "expected a kernel whose schedule has " << (gathers ? "" : "no ")
+                           << "'gather_keys'";
+}
+
+LogicalResult PublishKeysOp::verify() {
+  // publish_keys_c1
+  return requireGathering(*this, true);
+}
+
+LogicalResult NextVisitOp::verify() {
+  // next_visit_c1
+  return requireGathering(*this, getPositions() != nullptr);
 }
 
 LogicalResult KernelOp::verifyRegions() {

@@ -13,25 +13,26 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
     [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "one kernel, divided among roles";
   let description = [{
-    `page_size` is that of the cache, 0 for contiguous keys and values. With `gathers`, tiles of which few keys are kept are not visited as such: the scheduler lists their kept keys,
-    and a visit is a list of up to `keys` of them.
+    `page_size` is that of the cache, 0 for contiguous keys and values. With `gather_keys` in its schedule, the scheduler publishes keys (`hopper.publish_keys`), and a visit may be a
+    list of keys.
 
     Constraints:
 
     - kernel_c1: the body is one `hopper.role` of each kind: scheduler, key_loader, value_loader, consumer.
     - kernel_c2: `rows` of the schedule is 64 for each consumer, of which there are 1 to 3; `keys` is a multiple of 16 up to 256; `stages` is a power of two.
-    - kernel_c3: registers of all warps fit into those that the block starts with: `128 * producer + 128 * consumers * consumer <= t * (min(255, 65536 / t) rounded
-      down to a multiple of 8)` for t threads, each a multiple of 8 from 24 to 255.
+    - kernel_c3: `producer_registers` p and `consumer_registers` c of the schedule are multiples of 8 from 24 to 255, and fit into what the block starts with:
+      `128 * p + 128 * consumers * c <= t * (min(255, 65536 / t) rounded down to a multiple of 8)` for t threads.
     - kernel_c4: the rings fit into 232,448 bytes of shared memory.
-    - kernel_c5: with `gathers`, `keys` is a power of two of at least 32.
+    - kernel_c5: with `gather_keys`, `keys` is a power of two from 32 to 128.
+    - kernel_c6: `copy_rows` stands in the schedule unless `page_size` is 0 or a power of two of at least 8: a tensor map describes no other pages.
 
     Example:
 
     ```mlir
     hopper.kernel @attention attributes {
         problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 128, value_dim = 128, operand = bf16, out = bf16>,
-        schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3>,
-        items = #tile.items<head = query, axis = queries>, producer_registers = 56, consumer_registers = 152} {
+        schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3, producer_registers = 56, consumer_registers = 152>,
+        items = #tile.items<head = query, axis = queries>} {
       hopper.role scheduler {
       ^bb0(%item: !tile.item):
       }
@@ -52,8 +53,7 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name, Tile_ProblemAttr:$problem, Tile_ScheduleAttr:$schedule, Tile_ItemsAttr:$items,
-    Tile_I64<24>:$producer_registers, Tile_I64<24>:$consumer_registers,
-    DefaultValuedAttr<Tile_I64<0>, "0">:$page_size, UnitAttr:$gathers);
+    DefaultValuedAttr<Tile_I64<0>, "0">:$page_size);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasVerifier = 1;
@@ -96,6 +96,32 @@ def Hopper_PublishOp : Hopper_Op<"publish"> {
   let assemblyFormat = "$visit attr-dict";
 }
 
+def Hopper_PublishKeysOp : Hopper_Op<"publish_keys"> {
+  let summary = "hand the kept keys of a visit to the loaders and the consumers";
+  let description = [{
+    Stands in the body of the scheduler's `tile.for_each_visit`, in place of `hopper.publish`. Let S be the keys of the visit's tile that some row keeps, in so far as
+    the literals of the walk tell, and n the `keys` of the schedule.
+
+    - Where an interval without literals holds the tile, or S has more than n / 2 keys, the tile is published as `hopper.publish` does, but see below.
+    - Else the positions in S are appended to the item's list. When the list has n positions, they become a visit, whose keys they are; at the end of the item,
+      what is left becomes one with fewer keys. Such a visit needs its mask where a literal does not hold for all rows at one of its keys.
+
+    Tiles are walked in ascending order, so that which keys share a list does not depend on the keys behind them; and a tile that holds positions of the item's own rows is
+    always listed, since how many keys of it exist depends on where the batch ends.
+
+    Constraint publish_keys_c1: the schedule of the kernel has `gather_keys`.
+
+    Example:
+
+    ```mlir
+    hopper.publish_keys %visit
+    ```
+  }];
+  let arguments = (ins Tile_Visit:$visit);
+  let assemblyFormat = "$visit attr-dict";
+  let hasVerifier = 1;
+}
+
 def Hopper_CopyQueriesOp : Hopper_Op<"copy_queries"> {
   let summary = "start to copy the query rows of an item into a slot of their ring";
   let description = [{
@@ -114,7 +140,7 @@ def Hopper_CopyQueriesOp : Hopper_Op<"copy_queries"> {
 def Hopper_CopyOp : Hopper_Op<"copy"> {
   let summary = "start to copy keys or values of a visit into a slot of their ring";
   let description = [{
-    `slot[j, i] = operand[first key + j, kv_head, i]`, or `operand[list[j], kv_head, i]` where the visit is a list of keys. Keys that do not exist hold anything; values that
+    `slot[j, i] = operand[first key + j, kv_head, i]`, or `operand[positions[j], kv_head, i]` where the visit is a list of keys. Keys that do not exist hold anything; values that
     do not exist are 0, so that a weight of 0 removes them.
 
     Example:
@@ -171,17 +197,28 @@ def Hopper_HasVisitsOp : Hopper_Op<"has_visits"> {
 def Hopper_NextVisitOp : Hopper_Op<"next_visit"> {
   let summary = "wait for the keys of the next published visit";
   let description = [{
-    Gives the visit's number, its first key, how many keys of it exist, whether it needs its mask, and whether it is the item's last. There must be a next visit.
+    Gives the visit's number, its first key, how many keys of it exist, whether it needs its mask, and whether it is the item's last; and in kernels that gather keys where the positions
+    of its keys lie in shared memory, in bytes from its start, or 0 where they are consecutive. Positions stay there until the keys of the visit after the next are asked for.
+    There must be a next visit.
+
+    Constraint next_visit_c1: it gives positions where the schedule of the kernel has `gather_keys`, and nowhere else.
 
     Example:
 
     ```mlir
     %n, %first, %count, %masked, %last = hopper.next_visit of %item
     ```
+
+    Where keys are gathered:
+
+    ```mlir
+    %n, %first, %count, %masked, %last, %positions = hopper.next_visit of %item listed i32
+    ```
   }];
   let arguments = (ins Tile_Item:$item);
-  let results = (outs I32:$number, Index:$first_key, Index:$count, I1:$masked, I1:$last);
-  let assemblyFormat = "`of` $item attr-dict";
+  let results = (outs I32:$number, Index:$first_key, Index:$count, I1:$masked, I1:$last, Optional<I32>:$positions);
+  let assemblyFormat = "`of` $item (`listed` type($positions)^)? attr-dict";
+  let hasVerifier = 1;
 }
 
 def Hopper_AwaitQueriesOp : Hopper_Op<"await_queries"> {

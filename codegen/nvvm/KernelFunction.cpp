@@ -30,21 +30,6 @@ bool skim::nvvm::isAttention(tile::ProgramOp program) {
   return program.walk([](tile::FinishOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-bool skim::nvvm::gathersKeys(tile::ProgramOp program) {
-  tile::ScheduleAttr schedule = program.getSchedule();
-  bool tellsKeysApart = false, readsKeys = false;
-  program.walk([&](tile::LiteralOp literal) {
-    auto rows = static_cast<int64_t>(literal.getQueryCell());
-    auto keys = static_cast<int64_t>(literal.getKeyCell());
-    tellsKeysApart |=
-        (rows == 0 || rows % schedule.getRows() == 0) && keys != 0 && keys < schedule.getKeys();
-  });
-  program.walk([&](tile::MapScoresOp map) {
-    readsKeys |= !map.getBody().front().getArgument(2).use_empty();
-  });
-  return tellsKeysApart && !readsKeys && llvm::isPowerOf2_64(schedule.getKeys());
-}
-
 int64_t skim::nvvm::pageSizeOf(tile::ProgramOp program) {
   for (auto plan : program->getParentOfType<ModuleOp>().getOps<tile::PlanOp>())
     if (std::optional<uint64_t> size = plan.getPageSize())
@@ -63,10 +48,10 @@ void skim::nvvm::describeLaunches(ModuleOp module, LaunchPlan &plan) {
     }
     tile::ScheduleAttr schedule = program.getSchedule();
     launch.threads = 128 * (1 + schedule.getConsumers());
-    launch.sharedBytes = SharedLayout(program.getProblem(), schedule, gathersKeys(program)).bytes;
+    launch.sharedBytes = SharedLayout(program.getProblem(), schedule).bytes;
     launch.blocksPerMultiprocessor = 1;
     launch.tensorMaps = true;
     launch.rowsPerTile = schedule.getRows();
-    launch.keysPerTile = copiesRows(pageSizeOf(program)) ? 0 : schedule.getKeys();
+    launch.keysPerTile = schedule.getCopyRows() ? 0 : schedule.getKeys();
   }
 }

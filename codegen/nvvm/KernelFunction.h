@@ -22,10 +22,6 @@ void describeLaunches(mlir::ModuleOp module, LaunchPlan &plan);
 /// item.
 bool isAttention(tile::ProgramOp program);
 
-/// Whether an attention program visits lists of keys: some selection tells keys of one tile apart
-/// that are the same for all of its rows, and nothing but masks depends on the position of a key.
-bool gathersKeys(tile::ProgramOp program);
-
 /// The page size that the launch plan beside a program says, 0 for contiguous keys and values.
 int64_t pageSizeOf(tile::ProgramOp program);
 

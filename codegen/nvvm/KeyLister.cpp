@@ -4,8 +4,8 @@
 #include "codegen/cpu/Items.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace skim;
@@ -15,20 +15,17 @@ using cpu::Code;
 namespace {
 
 constexpr int64_t kLanes = 32;
-constexpr int64_t kWordKeys = 32;
+constexpr int64_t kWordBits = 32;
+constexpr int64_t kWords = KeyLister::kKeysOfLane / kWordBits;
+/// Bytes of one load, and of the boundary that it needs.
+constexpr int64_t kLoadBytes = 16;
 
-Value isNotZero(Device &device, Value value) {
-  return device.logicalNot(device.equal(value, device.i32(0)));
-}
 Value shiftLeft(Device &device, Value value, Value amount) {
   return arith::ShLIOp::create(device, value, amount);
 }
-Value flip(Device &device, Value word) {
-  return arith::XOrIOp::create(device, word, device.i32(-1));
-}
-/// All bits of a truth.
-Value toWord(Device &device, Value truth) {
-  return arith::ExtSIOp::create(device, device.getI32Type(), truth);
+Value isNotZero(Device &device, Value value) {
+  Value zero = arith::ConstantOp::create(device, device.getIntegerAttr(value.getType(), 0));
+  return device.logicalNot(device.equal(value, zero));
 }
 
 /// The load that a literal consists of, where it is one byte for each key, the same for all rows of
@@ -39,9 +36,8 @@ tile::LoadCellOp byteOfKey(tile::LiteralOp literal, int64_t rows) {
   if (!load || body.getTerminator()->getOperand(0) != load.getValue() ||
       load->getNextNode() != body.getTerminator())
     return {};
-  auto queryCell = static_cast<int64_t>(load.getQueryCell());
   bool plain = load.getValue().getType().isInteger(1) && load.getKeyCell() == 1 &&
-               !load.getDiagonal() && (queryCell == 0 || queryCell % rows == 0) &&
+               !load.getDiagonal() && load.getQueryCell() % rows == 0 &&
                load.getQuery() == body.getArgument(0) && load.getKey() == body.getArgument(1);
   return plain ? load : tile::LoadCellOp();
 }
@@ -51,88 +47,167 @@ tile::LoadCellOp byteOfKey(tile::LiteralOp literal, int64_t rows) {
 KeyLister::KeyLister(Device &device, const SharedLayout &layout, cpu::VisitWalk &walk,
                      tile::ForEachVisitOp op, tile::ItemRecordOp item)
     : device(device), layout(layout), walk(walk), op(op), item(item),
-      keys(cpu::kernelInfo(op).schedule.getKeys()) {}
+      keys(cpu::kernelInfo(op).schedule.getKeys()), tiles(kKeysOfLane / keys) {}
+
+Value KeyLister::bits(int64_t value) {
+  llvm::APInt wide(kKeysOfLane, static_cast<uint64_t>(value), /*isSigned=*/true);
+  return arith::ConstantOp::create(device,
+                                   device.getIntegerAttr(device.getIntegerType(kKeysOfLane), wide));
+}
+Value KeyLister::toBits(Value truth) {
+  return arith::ExtSIOp::create(device, device.getIntegerType(kKeysOfLane), truth);
+}
+Value KeyLister::bitsOfTile(Value all, int64_t number) {
+  if (tiles == 1)
+    return all;
+  llvm::APInt mask = llvm::APInt::getBitsSet(kKeysOfLane, number * keys, (number + 1) * keys);
+  Value constant = arith::ConstantOp::create(
+      device, device.getIntegerAttr(device.getIntegerType(kKeysOfLane), mask));
+  return device.logicalAnd(all, constant);
+}
+Value KeyLister::wordOf(Value all, int64_t number) {
+  Value shifted = arith::ShRUIOp::create(device, all, bits(number * kWordBits));
+  return arith::TruncIOp::create(device, device.getI32Type(), shifted);
+}
 
 LogicalResult KeyLister::walkKeys(Value bottom, Value top) {
   LogicalResult result = success();
-  Value firstKey = device.mul(bottom, device.index(keys));
-  int64_t wordsOfTile = keys / kWordKeys;
-  Value words = device.mul(device.sub(top, bottom), device.index(wordsOfTile));
-  Value lane = device.toIndex(device.lane());
-  device.loop(device.index(0), words, kLanes, [&](Value step) {
-    Value word = device.sub(device.sub(words, device.index(1)), device.add(step, lane));
-    Value first = device.add(firstKey, device.mul(word, device.index(kWordKeys)));
-    Value exists = device.logicalAnd(device.lessOrEqual(device.index(0), word),
-                                     device.less(first, walk.sourceLength()));
-    Code::Values answers = device.choose(
+  for (Value value : op.getLiterals())
+    if (auto literal = value.getDefiningOp<tile::LiteralOp>(); literal && !aheadRow)
+      aheadRow = byteRow(literal);
+  Value first = device.floorDiv(bottom, tiles);
+  Value count = device.sub(device.ceilDiv(top, tiles), first);
+  Value lane = device.toIndex(device.lane()), none = bits(0);
+  auto firstKeyOf = [&](Value number) {
+    return device.mul(device.add(first, number), device.index(kKeysOfLane));
+  };
+  // Each step copies bytes for itself, and tests and lists the keys whose bytes were copied two
+  // steps before.
+  constexpr int64_t kAhead = SharedLayout::kAheadSteps * kLanes;
+  Value end = device.add(count, device.index(kAhead));
+  device.loop(device.index(0), end, kLanes, [&](Value step) {
+    Value copied = device.add(step, lane), number = device.sub(copied, device.index(kAhead));
+    Value buffer = device.bitAnd(device.shiftRight(device.toI32(step), llvm::Log2_64(kLanes)),
+                                 SharedLayout::kAheadSteps - 1);
+    if (aheadRow)
+      NVVM::CpAsyncWaitGroupOp::create(device, SharedLayout::kAheadSteps - 1);
+    Value firstKey = firstKeyOf(number);
+    Value exists =
+        device.logicalAnd(device.lessOrEqual(device.index(0), number), device.less(number, count));
+    Code::Values tested = device.choose(
         exists,
         [&]() -> Code::Values {
-          FailureOr<Code::Values> tested = testWord(first);
-          result = success(succeeded(tested) && succeeded(result));
-          return succeeded(tested) ? *tested : Code::Values{device.i32(0), device.i32(0)};
+          FailureOr<Code::Values> answers = testKeys(firstKey, bottom, top, buffer);
+          result = success(succeeded(answers));
+          return succeeded(answers) ? *answers : Code::Values{none, none};
         },
-        [&]() -> Code::Values { return {device.i32(0), device.i32(0)}; });
-    Value some = device.any(isNotZero(device, answers[0]));
-    device.ifThen(some, [&] {
-      Value listed = visitDenseTiles(word, first, answers[0], answers[1]);
-      listKeys(first, listed, answers[1]);
-    });
+        [&]() -> Code::Values { return {none, none}; });
+    if (aheadRow) {
+      Value first = firstKeyOf(copied);
+      copyAhead(first, device.logicalAnd(device.less(copied, count), isWhole(*aheadRow, first)),
+                buffer);
+    }
+    device.ifThen(device.any(isNotZero(device, tested[0])),
+                  [&] { listKeys(firstKey, tested[0], tested[1]); });
   });
   return result;
 }
 
-FailureOr<Code::Values> KeyLister::testWord(Value firstKey) {
-  Value left = device.sub(walk.sourceLength(), firstKey);
-  if (failed(walk.testLiteralsOfKeys(
-          kWordKeys, [&](tile::LiteralOp literal) { return testLiteral(literal, firstKey); })))
+FailureOr<Code::Values> KeyLister::testKeys(Value firstKey, Value bottom, Value top, Value number) {
+  if (failed(walk.testLiteralsOfKeys(kKeysOfLane, [&](tile::LiteralOp literal) {
+        return testLiteral(literal, firstKey, number);
+      })))
     return failure();
-  Value tile = device.floorDiv(firstKey, keys);
   // Bits of keys that exist.
+  Value left = device.sub(walk.sourceLength(), firstKey);
   Value missing =
-      device.toI32(device.max(device.sub(device.index(kWordKeys), left), device.index(0)));
-  Value existing = arith::ShRUIOp::create(device, device.i32(-1), missing);
-  Value kept = device.logicalAnd(walk.touchedKeys(tile, kWordKeys), existing);
-  return Code::Values{kept, device.logicalAnd(walk.hiddenKeys(tile, kWordKeys), kept)};
+      device.toI32(device.max(device.sub(device.index(kKeysOfLane), left), device.index(0)));
+  Value amount = arith::ExtUIOp::create(device, device.getIntegerType(kKeysOfLane), missing);
+  Value existing = arith::ShRUIOp::create(device, bits(-1), amount);
+  Value firstTile = device.floorDiv(firstKey, keys), kept = bits(0), leftOut = bits(0);
+  for (int64_t part = 0; part < tiles; ++part) {
+    Value tile = device.add(firstTile, device.index(part));
+    Value inStretch = device.logicalAnd(device.lessOrEqual(bottom, tile), device.less(tile, top));
+    Value here = bitsOfTile(device.logicalAnd(existing, toBits(inStretch)), part);
+    kept = device.logicalOr(kept, device.logicalAnd(here, walk.touchedKeys(tile, kKeysOfLane)));
+    leftOut =
+        device.logicalOr(leftOut, device.logicalAnd(here, walk.hiddenKeys(tile, kKeysOfLane)));
+  }
+  return Code::Values{kept, device.logicalAnd(leftOut, kept)};
 }
 
-FailureOr<Code::Values> KeyLister::testLiteral(tile::LiteralOp literal, Value firstKey) {
-  int64_t rows = cpu::kernelInfo(op).schedule.getRows();
-  auto queryCell = static_cast<int64_t>(literal.getQueryCell());
+FailureOr<Code::Values> KeyLister::testLiteral(tile::LiteralOp literal, Value firstKey,
+                                               Value number) {
   auto keyCell = static_cast<int64_t>(literal.getKeyCell());
-  Value left = device.sub(walk.sourceLength(), firstKey);
-  Value count = device.min(left, device.index(kWordKeys));
-  bool oneRow = queryCell == 0 || queryCell % rows == 0;
-  if (keyCell == 0 || keyCell % kWordKeys == 0) {
-    FailureOr<Code::Values> whole = walk.testLiteral(literal, firstKey, count);
-    if (failed(whole))
-      return failure();
-    return Code::Values{toWord(device, (*whole)[0]), toWord(device, (*whole)[1])};
+  if (keyCell % keys == 0) {
+    // The same for all keys of a tile.
+    int64_t parts = keyCell % kKeysOfLane == 0 ? 1 : tiles;
+    Value holds = bits(0), fails = bits(0);
+    for (int64_t part = 0; part < parts; ++part) {
+      Value first = device.min(device.add(firstKey, device.index(part * keys)),
+                               device.sub(walk.sourceLength(), device.index(1)));
+      FailureOr<Code::Values> tile = walk.testLiteral(literal, first, device.index(1));
+      if (failed(tile))
+        return failure();
+      auto spread = [&](Value truth) {
+        return parts == 1 ? toBits(truth) : bitsOfTile(toBits(truth), part);
+      };
+      holds = device.logicalOr(holds, spread((*tile)[0]));
+      fails = device.logicalOr(fails, spread((*tile)[1]));
+    }
+    return Code::Values{holds, fails};
   }
+  std::optional<ByteRow> row = byteRow(literal);
+  if (!row)
+    return testKeyByKey(literal, firstKey);
+  bool isAhead = aheadRow && aheadRow->literal == literal;
+  bool failedInside = false;
+  Code::Values words = device.choose(
+      isWhole(*row, firstKey),
+      [&]() -> Code::Values {
+        Value packed = packBytes(isAhead ? copiedBytes(number) : loadBytes(*row, firstKey));
+        return {packed, arith::XOrIOp::create(device, packed, bits(-1))};
+      },
+      [&]() -> Code::Values {
+        FailureOr<Code::Values> tested = testKeyByKey(literal, firstKey);
+        failedInside = failed(tested);
+        return failedInside ? Code::Values{bits(0), bits(0)} : *tested;
+      });
+  return failedInside ? FailureOr<Code::Values>(failure()) : FailureOr<Code::Values>(words);
+}
+
+FailureOr<Code::Values> KeyLister::testKeyByKey(tile::LiteralOp literal, Value firstKey) {
   LogicalResult result = success();
-  auto oneByOne = [&]() -> Code::Values {
-    return device.loop(device.index(0), count, 1, {device.i32(0), device.i32(0)},
-                       [&](Value i, ValueRange carried) -> Code::Values {
-                         FailureOr<Code::Values> here =
-                             walk.testLiteral(literal, device.add(firstKey, i), device.index(1));
-                         if (failed(here)) {
-                           result = failure();
-                           return Code::Values(carried);
-                         }
-                         Value bit = shiftLeft(device, device.i32(1), device.toI32(i));
-                         Code::Values words;
-                         for (auto [holds, word] : llvm::zip(*here, carried))
-                           words.push_back(
-                               device.logicalOr(word, device.select(holds, bit, device.i32(0))));
-                         return words;
-                       });
-  };
-  tile::LoadCellOp load = oneRow ? byteOfKey(literal, rows) : tile::LoadCellOp();
-  if (!load) {
-    Code::Values words = oneByOne();
-    return succeeded(result) ? FailureOr<Code::Values>(words) : FailureOr<Code::Values>(failure());
-  }
-  // Bytes side by side are loaded four at a time. Where they start is known outside of all loops.
+  Value count = device.min(device.sub(walk.sourceLength(), firstKey), device.index(kKeysOfLane));
+  Code::Values words =
+      device.loop(device.index(0), count, 1, {bits(0), bits(0)},
+                  [&](Value i, ValueRange carried) -> Code::Values {
+                    FailureOr<Code::Values> here =
+                        walk.testLiteral(literal, device.add(firstKey, i), device.index(1));
+                    if (failed(here)) {
+                      result = failure();
+                      return Code::Values(carried);
+                    }
+                    Value amount = arith::ExtUIOp::create(
+                        device, device.getIntegerType(kKeysOfLane), device.toI32(i));
+                    Value bit = shiftLeft(device, bits(1), amount);
+                    Code::Values next;
+                    for (auto [holds, word] : llvm::zip(*here, carried))
+                      next.push_back(device.logicalOr(word, device.logicalAnd(toBits(holds), bit)));
+                    return next;
+                  });
+  return succeeded(result) ? FailureOr<Code::Values>(words) : FailureOr<Code::Values>(failure());
+}
+
+std::optional<KeyLister::ByteRow> KeyLister::byteRow(tile::LiteralOp literal) {
+  if (aheadRow && aheadRow->literal == literal)
+    return aheadRow;
+  tile::LoadCellOp load = byteOfKey(literal, cpu::kernelInfo(op).schedule.getRows());
+  if (!load)
+    return std::nullopt;
+  // Where the row starts is known outside of all loops.
   Code start = Code::after(item);
+  auto queryCell = static_cast<int64_t>(load.getQueryCell());
   Value queryIndex;
   if (queryCell != 0) {
     Value base = start.sub(item.getKvLen(), item.getQLen());
@@ -141,77 +216,125 @@ FailureOr<Code::Values> KeyLister::testLiteral(tile::LiteralOp literal, Value fi
   }
   cpu::CellRow row = cpu::cellRow(start, item, load.getSpace(), load.getSlot(), load.getHead(),
                                   queryIndex, /*elementBytes=*/1);
-  Value address = device.offset(row.address, firstKey);
-  // What the lane needs in its next step but one: the walk goes down.
-  Value ahead =
-      device.max(device.sub(firstKey, device.index(2 * kLanes * kWordKeys)), device.index(0));
-  device.prefetch(device.offset(row.address, ahead));
-  Value number = LLVM::PtrToIntOp::create(device, device.getI64Type(), address);
-  Value odd = arith::AndIOp::create(device, number,
-                                    arith::ConstantOp::create(device, device.getI64IntegerAttr(3)));
-  Value aligned = device.equal(odd, arith::ConstantOp::create(device, device.getI64IntegerAttr(0)));
-  Value sideBySide = device.equal(row.stride, device.index(1));
-  Value whole = device.lessOrEqual(device.index(kWordKeys), left);
-  Code::Values words = device.choose(
-      device.logicalAnd(device.logicalAnd(aligned, sideBySide), whole),
-      [&]() -> Code::Values {
-        Value word = device.i32(0);
-        for (int64_t i = 0; i < kWordKeys; i += 4) {
-          Value bytes = device.load(device.getI32Type(), device.offset(address, i));
-          // The high bit of each byte that is not 0, then four bits side by side.
-          Value low = device.add(device.bitAnd(bytes, 0x7F7F7F7F), device.i32(0x7F7F7F7F));
-          Value high = device.bitAnd(device.logicalOr(low, bytes), 0x80808080);
-          Value four =
-              device.shiftRight(device.mul(device.shiftRight(high, 7), device.i32(0x10204080)), 28);
-          word = device.logicalOr(word, shiftLeft(device, four, device.i32(i)));
-        }
-        return {word, flip(device, word)};
-      },
-      oneByOne);
-  return succeeded(result) ? FailureOr<Code::Values>(words) : FailureOr<Code::Values>(failure());
+  Value number = LLVM::PtrToIntOp::create(start, start.getI64Type(), row.address);
+  Value mask = arith::ConstantOp::create(start, start.getI64IntegerAttr(kLoadBytes - 1));
+  Value zero = arith::ConstantOp::create(start, start.getI64IntegerAttr(0));
+  Value aligned = start.equal(arith::AndIOp::create(start, number, mask), zero);
+  return ByteRow{literal, row.address,
+                 start.logicalAnd(aligned, start.equal(row.stride, start.index(1)))};
 }
 
-Value KeyLister::visitDenseTiles(Value word, Value firstKey, Value kept, Value leftOut) {
-  int64_t wordsOfTile = keys / kWordKeys;
-  // The words of a tile stand in neighbouring lanes, its first word in the last of them.
-  Value count = math::CtPopOp::create(device, kept), masks = leftOut;
-  for (int64_t mask = 1; mask < wordsOfTile; mask *= 2) {
-    count = device.add(count, device.exchange(count, mask));
-    masks = device.logicalOr(masks, device.exchange(masks, mask));
+Value KeyLister::isWhole(const ByteRow &row, Value firstKey) {
+  Value end = device.add(firstKey, device.index(kKeysOfLane));
+  return device.logicalAnd(row.aligned, device.lessOrEqual(end, walk.sourceLength()));
+}
+
+/// An address in global memory, for loads and copies.
+static Value inGlobalMemory(Device &device, Value address) {
+  constexpr unsigned kGlobalSpace = 1;
+  return LLVM::AddrSpaceCastOp::create(
+      device, LLVM::LLVMPointerType::get(device.getContext(), kGlobalSpace), address);
+}
+static Value offsetBy(Device &device, Value pointer, int64_t bytes) {
+  return LLVM::GEPOp::create(device, pointer.getType(), device.getI8Type(), pointer,
+                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+}
+static Value loadChunk(Device &device, Value address) {
+  Type chunk = VectorType::get({kLoadBytes / 4}, device.getI32Type());
+  return LLVM::LoadOp::create(device, chunk, address, /*alignment=*/kLoadBytes);
+}
+
+Code::Values KeyLister::loadBytes(const ByteRow &row, Value firstKey) {
+  Value address = inGlobalMemory(device, device.offset(row.address, firstKey));
+  Code::Values chunks;
+  for (int64_t i = 0; i < kKeysOfLane; i += kLoadBytes)
+    chunks.push_back(loadChunk(device, offsetBy(device, address, i)));
+  return chunks;
+}
+
+Value KeyLister::chunkOf(Value number, int64_t chunk) {
+  Value lane = device.lane();
+  Value ofLane = device.add(
+      device.mul(lane, device.i32(kKeysOfLane)),
+      device.mul(device.bitAnd(lane, kKeysOfLane / kLoadBytes - 1), device.i32(kLoadBytes)));
+  Value buffer = device.add(device.mul(number, device.i32(SharedLayout::kAheadBytes)), ofLane);
+  Value moved = arith::XOrIOp::create(device, buffer, device.i32(chunk * kLoadBytes));
+  return device.shared(device.add(moved, device.i32(layout.ahead)));
+}
+
+void KeyLister::copyAhead(Value firstKey, Value present, Value number) {
+  device.ifThen(present, [&] {
+    Value address = inGlobalMemory(device, device.offset(aheadRow->address, firstKey));
+    for (int64_t chunk = 0; chunk < kKeysOfLane / kLoadBytes; ++chunk)
+      NVVM::CpAsyncOp::create(device, chunkOf(number, chunk),
+                              offsetBy(device, address, chunk * kLoadBytes),
+                              static_cast<uint32_t>(kLoadBytes), NVVM::LoadCacheModifierKind::CG,
+                              /*cpSize=*/Value());
+  });
+  NVVM::CpAsyncCommitGroupOp::create(device);
+}
+
+Code::Values KeyLister::copiedBytes(Value number) {
+  Code::Values chunks;
+  for (int64_t chunk = 0; chunk < kKeysOfLane / kLoadBytes; ++chunk)
+    chunks.push_back(loadChunk(device, chunkOf(number, chunk)));
+  return chunks;
+}
+
+Value KeyLister::packBytes(ValueRange vectors) {
+  Value all = bits(0);
+  for (int64_t word = 0; word < kWords; ++word) {
+    Value packed = device.i32(0);
+    for (int64_t byte = 0; byte < kWordBits / 8; ++byte) {
+      // The high bits of eight bytes, each times the bit that it becomes: 128 times those bits.
+      Value sum = device.i32(0);
+      for (int64_t half : {0, 1}) {
+        int64_t number = word * 8 + byte * 2 + half;
+        Value bytes =
+            LLVM::ExtractElementOp::create(device, vectors[number / 4], device.i32(number % 4));
+        Value low = device.add(device.bitAnd(bytes, 0x7F7F7F7F), device.i32(0x7F7F7F7F));
+        Value high = device.bitAnd(device.logicalOr(low, bytes), 0x80808080);
+        sum = device.dotBytes(high, half == 0 ? 0x08040201 : 0x80402010, sum);
+      }
+      int64_t shift = 8 * byte - 7;
+      Value moved =
+          shift < 0 ? device.shiftRight(sum, -shift) : shiftLeft(device, sum, device.i32(shift));
+      packed = device.logicalOr(packed, moved);
+    }
+    Value wide = arith::ExtUIOp::create(device, device.getIntegerType(kKeysOfLane), packed);
+    all = device.logicalOr(all, shiftLeft(device, wide, bits(word * kWordBits)));
   }
-  Value dense = device.less(device.i32(keys / 2), count);
-  Value masked = device.logicalOr(device.less(count, device.i32(keys)), isNotZero(device, masks));
-  Value isFirst = device.equal(device.bitAnd(device.toI32(word), wordsOfTile - 1), device.i32(0));
-  appendVisits(device, layout, device.logicalAnd(dense, isFirst), device.toI32(firstKey), masked);
-  return device.select(dense, device.i32(0), kept);
+  return all;
 }
 
 void KeyLister::listKeys(Value firstKey, Value kept, Value leftOut) {
-  auto [before, total] = device.prefixSum(math::CtPopOp::create(device, kept));
-  Value first = device.toI32(firstKey);
-  device.ifElse(
-      device.lessOrEqual(total, device.i32(kMostAppended)),
-      [&] {
-        device.ifThen(isNotZero(device, total),
-                      [&] { appendWords(device, layout, first, kept, leftOut, before, total); });
-      },
-      [&] { listOneByOne(first, kept, leftOut); });
-}
-
-void KeyLister::listOneByOne(Value firstKey, Value kept, Value leftOut) {
-  Type i32 = device.getI32Type();
-  auto walkBits = scf::WhileOp::create(device, TypeRange(i32), ValueRange(kept));
-  OpBuilder::InsertionGuard guard(device);
-  Block *head = device.createBlock(&walkBits.getBefore(), {}, i32, device.getLoc());
-  Value rest = head->getArgument(0);
-  scf::ConditionOp::create(device, device.any(isNotZero(device, rest)), rest);
-  Block *body = device.createBlock(&walkBits.getAfter(), {}, i32, device.getLoc());
-  rest = body->getArgument(0);
-  // Each lane lists the first key that it has left.
-  Value has = isNotZero(device, rest);
-  Value bit = device.select(has, math::CountTrailingZerosOp::create(device, rest), device.i32(0));
-  Value masked = isNotZero(device, device.bitAnd(arith::ShRUIOp::create(device, leftOut, bit), 1));
-  appendKeys(device, layout, has, device.add(firstKey, bit), masked);
-  Value left = device.logicalAnd(rest, device.sub(rest, device.i32(1)));
-  scf::YieldOp::create(device, left);
+  // Tiles that hold the item's own positions are always listed: which keys they have depends on
+  // where the batch ends, and what is visited before them must not.
+  int64_t rows = cpu::kernelInfo(op).schedule.getRows();
+  Value start = cpu::tileStart(device, item), end = device.add(start, device.index(rows));
+  Value dense[kKeysOfLane / kLanes], masked[kKeysOfLane / kLanes], anyDense = device.i1(false);
+  auto firstOf = [&](int64_t number) { return device.add(firstKey, device.index(number * keys)); };
+  Value listed = kept;
+  for (int64_t number = 0; number < tiles; ++number) {
+    Value ofTile = bitsOfTile(kept, number);
+    Value count =
+        arith::TruncIOp::create(device, device.getI32Type(), math::CtPopOp::create(device, ofTile));
+    Value first = firstOf(number);
+    Value apart = device.logicalOr(device.lessOrEqual(device.add(first, device.index(keys)), start),
+                                   device.lessOrEqual(end, first));
+    dense[number] = device.logicalAnd(device.less(device.i32(keys / 2), count), apart);
+    masked[number] = device.logicalOr(device.less(count, device.i32(keys)),
+                                      isNotZero(device, bitsOfTile(leftOut, number)));
+    anyDense = device.logicalOr(anyDense, dense[number]);
+    listed = device.select(dense[number], arith::XOrIOp::create(device, listed, ofTile), listed);
+  }
+  device.ifThen(device.any(anyDense), [&] {
+    for (int64_t number = 0; number < tiles; ++number)
+      appendVisits(device, layout, dense[number], device.toI32(firstOf(number)), masked[number]);
+  });
+  Value words[kWords];
+  for (int64_t word = 0; word < kWords; ++word)
+    words[word] = wordOf(listed, word);
+  appendKeys(device, layout, device.toI32(firstKey), words,
+             isNotZero(device, device.logicalAnd(listed, leftOut)));
 }

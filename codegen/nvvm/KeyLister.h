@@ -5,35 +5,71 @@
 #include "codegen/cpu/VisitWalk.h"
 #include "codegen/nvvm/Batches.h"
 
+#include <optional>
+
 namespace skim::nvvm {
 
-/// Tests the keys of a stretch, thirty-two a lane as the bits of a word. Tiles of which more than
-/// half is kept are visited as they are; the kept keys of the others are listed.
+/// Tests the keys of a stretch, 128 a lane as the bits of a number. Tiles of which more than half
+/// is kept are visited as they are; the kept keys of the others are listed in ascending order.
 class KeyLister {
 public:
+  /// Keys that a lane tests in one step: whole tiles.
+  static constexpr int64_t kKeysOfLane = 128;
+
   KeyLister(Device &device, const SharedLayout &layout, cpu::VisitWalk &walk,
             tile::ForEachVisitOp op, tile::ItemRecordOp item);
 
-  /// The tiles [bottom, top), from the last to the first.
+  /// The tiles [bottom, top), from the first to the last.
   llvm::LogicalResult walkKeys(mlir::Value bottom, mlir::Value top);
 
 private:
-  /// The keys [firstKey, firstKey + 32), as far as they exist: kept by some row, left out by some.
-  llvm::FailureOr<cpu::Code::Values> testWord(mlir::Value firstKey);
-  llvm::FailureOr<cpu::Code::Values> testLiteral(tile::LiteralOp literal, mlir::Value firstKey);
-  /// Visits the tiles of which more than half is kept, and says what is left to be listed.
-  mlir::Value visitDenseTiles(mlir::Value word, mlir::Value firstKey, mlir::Value kept,
-                              mlir::Value leftOut);
+  /// A literal that is one byte for each key, the same for all rows of a tile: where the bytes of
+  /// the item's row start, and whether they stand side by side on a boundary of 16.
+  struct ByteRow {
+    tile::LiteralOp literal;
+    mlir::Value address, aligned;
+  };
+  std::optional<ByteRow> byteRow(tile::LiteralOp literal);
+  /// The bytes of the keys [firstKey, firstKey + 128).
+  cpu::Code::Values loadBytes(const ByteRow &row, mlir::Value firstKey);
+  /// Starts to copy them into the buffer `number` of the lane, where `present` holds.
+  void copyAhead(mlir::Value firstKey, mlir::Value present, mlir::Value number);
+  /// What was copied there.
+  cpu::Code::Values copiedBytes(mlir::Value number);
+  /// Where the 16 bytes `chunk` of that buffer lie in shared memory, for each lane in other banks.
+  mlir::Value chunkOf(mlir::Value number, int64_t chunk);
+  /// A bit for each of these bytes, whether it is not 0.
+  mlir::Value packBytes(mlir::ValueRange vectors);
+  /// Whether the 128 bytes from `firstKey` on can be loaded at once.
+  mlir::Value isWhole(const ByteRow &row, mlir::Value firstKey);
+
+  /// The keys [firstKey, firstKey + 128), as far as they exist in [bottom, top): kept by some row,
+  /// left out by some. The buffer `number` holds the bytes that were copied for them.
+  llvm::FailureOr<cpu::Code::Values> testKeys(mlir::Value firstKey, mlir::Value bottom,
+                                              mlir::Value top, mlir::Value number);
+  llvm::FailureOr<cpu::Code::Values> testLiteral(tile::LiteralOp literal, mlir::Value firstKey,
+                                                 mlir::Value number);
+  llvm::FailureOr<cpu::Code::Values> testKeyByKey(tile::LiteralOp literal, mlir::Value firstKey);
+  /// Visits the tiles of which more than half is kept, and lists the other keys.
   void listKeys(mlir::Value firstKey, mlir::Value kept, mlir::Value leftOut);
-  /// The same where there are many: a key of each lane at a time.
-  void listOneByOne(mlir::Value firstKey, mlir::Value kept, mlir::Value leftOut);
+
+  mlir::Value bits(int64_t value);
+  /// All bits of a truth.
+  mlir::Value toBits(mlir::Value truth);
+  /// Those of a lane's tile `number`.
+  mlir::Value bitsOfTile(mlir::Value all, int64_t number);
+  /// The 32 bits from bit 32 `number` on.
+  mlir::Value wordOf(mlir::Value all, int64_t number);
 
   Device &device;
   const SharedLayout &layout;
   cpu::VisitWalk &walk;
   tile::ForEachVisitOp op;
   tile::ItemRecordOp item;
-  int64_t keys; ///< of a tile
+  int64_t keys;  ///< of a tile
+  int64_t tiles; ///< of a lane
+  /// The literal whose bytes are copied ahead.
+  std::optional<ByteRow> aheadRow;
 };
 
 } // namespace skim::nvvm

@@ -73,10 +73,10 @@ struct LowerMask : OpConversionPattern<tile::MaskOp> {
     };
     auto unmasked = [&] { return cpu::Code::Values(scores); };
     cpu::Code::Values kept;
-    if (sharedLayout(op).listBytes == 0) {
+    Value listed = records->visit.getPositions();
+    if (!listed) {
       kept = device.choose(records->visit.getMasked(), [&] { return masked({}); }, unmasked);
     } else {
-      Value listed = device.getI32(frame(device, Frame::Positions));
       Value isTile = device.equal(listed, device.i32(0));
       kept = device.choose(
           records->visit.getMasked(),
@@ -104,6 +104,9 @@ struct LowerMapScores : OpConversionPattern<tile::MapScoresOp> {
     FailureOr<Records> records = recordsOf(op, op.getVisit());
     if (failed(records))
       return failure();
+    if (records->visit.getPositions() && !op.getBody().getArgument(2).use_empty())
+      return op.emitOpError() << "cannot read the positions of keys that may be gathered; expected "
+                                 "a schedule without 'gather_keys'";
     Device device = deviceAt(rewriter, op);
     FragmentPositions positions(device, records->item, records->visit);
     // Products are not scaled; what maps them sees scores.

@@ -41,8 +41,8 @@ def LowerScheduler : SkimNvvmPass<"skim-nvvm-lower-scheduler"> {
   let summary = "walk visits, a tile a lane";
   let description = [{
     `tile.for_each_visit` becomes the walk over stretches of tiles of the CPU, with thirty-two tiles tested at a time, one a lane; a ballot orders those that are
-    visited, and each lane writes its own to the batch that the loaders read. Where a kernel gathers keys, stretches that are not visited as a whole are tested key by key, thirty-two
-    a lane, and the kept keys are listed. Runs after `skim-nvvm-lower-kernel`.
+    visited, and each lane writes its own to the batch that the loaders read. Where a kernel gathers keys, stretches that are not visited as a whole are tested key by key, 128
+    a lane, and the kept keys are listed in ascending order. Runs after `skim-nvvm-lower-kernel`.
   }];
 }
 

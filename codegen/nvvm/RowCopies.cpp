@@ -90,7 +90,8 @@ Value offsetBy(Device &device, Value pointer, int64_t bytes) {
 } // namespace
 
 void skim::nvvm::copyRowsOfTile(Device &device, const SharedLayout &layout, KeyTile &tile,
-                                Value number, Value positions) {
+                                Value number, Value positions,
+                                llvm::function_ref<void()> takeSlot) {
   cpu::KernelInfo info = cpu::kernelInfo(tile.item);
   int64_t keys = info.schedule.getKeys();
   bool isKeys = tile.operand == tile::Operand::Keys;
@@ -114,6 +115,7 @@ void skim::nvvm::copyRowsOfTile(Device &device, const SharedLayout &layout, KeyT
       key = device.add(tile.firstKey, device.toIndex(inTile));
     found.push_back(rows.row(key));
   }
+  takeSlot();
 
   // Lane 8 r + c copies chunk c of row r of the four that are copied at once. The swizzle moves a
   // chunk by the row's number in eight rows, whose third bit is that of the step.

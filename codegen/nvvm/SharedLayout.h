@@ -22,25 +22,34 @@ struct SharedLayout {
   static constexpr int64_t kColumnBytes = 128; ///< a row of a panel, the width of the swizzle
   /// A batch of published visits: flags and count, the item, then the visits.
   static constexpr int64_t kBatchVisits = 64;
-  /// Of gathered keys, a batch lists up to two tiles and what one step of the scheduler adds.
+  /// Of gathered keys, a batch that lists two tiles or more is full; the end of an item may cut a
+  /// third list short.
   static constexpr int64_t kListedTiles = 2;
+  static constexpr int64_t kMostLists = kListedTiles + 1;
+  /// What the search for keys copies ahead: 128 bytes a lane in each step.
+  static constexpr int64_t kAheadSteps = 2;
+  static constexpr int64_t kAheadBytes = 32 * 128;
   static constexpr int64_t kBatchHeader = 64;
   static constexpr int64_t kVisitBytes = 8;
   static constexpr int64_t kItemBytes = 32;
+  /// A slot's record is read by masks when its keys have been released and replaced already.
+  static constexpr int64_t kRecordsOfSlot = 2;
   /// Enough for the scheduler to be an item or two ahead.
   static constexpr int64_t kBatches = 8;
 
-  /// `gathers`: visits can be lists of single keys.
-  SharedLayout(tile::ProblemAttr problem, tile::ScheduleAttr schedule, bool gathers) {
+  SharedLayout(tile::ProblemAttr problem, tile::ScheduleAttr schedule) {
+    bool gathers = schedule.getGatherKeys();
     auto columns = [](int64_t dim) { return (dim + 63) / 64 * kColumnBytes; };
     int64_t keyBytes = schedule.getKeys() * columns(problem.getHeadDim());
     int64_t valueBytes = schedule.getKeys() * columns(problem.getValueDim());
     int64_t queryBytes = schedule.getRows() * columns(problem.getHeadDim());
     // Two slots of queries where they fit: the next item's are copied while this one's are used.
-    listBytes = gathers ? (kListedTiles * schedule.getKeys() + 32) * 4 : 0;
+    listBytes = gathers ? kMostLists * schedule.getKeys() * 4 : 0;
     visitBytes = kVisitBytes + (gathers ? schedule.getKeys() * 4 : 0);
-    int64_t rest = schedule.getStages() * (keyBytes + valueBytes + visitBytes) +
-                   kBatches * listBytes + kRecords;
+    visitSlots = kRecordsOfSlot * schedule.getStages();
+    int64_t aheadBytes = gathers ? kAheadSteps * kAheadBytes : 0;
+    int64_t rest = schedule.getStages() * (keyBytes + valueBytes) + visitSlots * visitBytes +
+                   kBatches * listBytes + aheadBytes + kRecords;
     queries = {0, queryBytes, 2 * queryBytes + rest <= kLargest ? 2 : 1, 0};
     keys = {queries.end(), keyBytes, schedule.getStages(), 0};
     values = {keys.end(), valueBytes, schedule.getStages(), 0};
@@ -51,8 +60,9 @@ struct SharedLayout {
       next += size;
       return start;
     };
+    ahead = take(aheadBytes);
     itemRecords = take(queries.slots * kItemBytes);
-    visitRecords = take(keys.slots * visitBytes);
+    visitRecords = take(visitSlots * visitBytes);
     for (Ring *ring : {&queries, &keys, &values, &batches})
       ring->barriers = take(16 * ring->slots);
     tail = take(8);
@@ -65,6 +75,8 @@ struct SharedLayout {
   Ring queries, keys, values, batches;
   int64_t listBytes = 0;  ///< of the listed keys of a batch
   int64_t visitBytes = 0; ///< of a visit's record, with the positions of its keys
+  int64_t visitSlots = 0; ///< records of visits
+  int64_t ahead = 0;      ///< of the scheduler, where keys are gathered
   int64_t itemRecords = 0, visitRecords = 0;
   int64_t tail = 0; ///< barrier of values whose last rows do not exist
   int64_t bytes = 0;

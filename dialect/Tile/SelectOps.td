@@ -144,7 +144,7 @@ def Tile_PoolOp : Tile_Op<"pool"> {
   let summary = "mean of the keys or values of a block";
   let description = [{
     `buffer[request, kv_head, 0, tile][i] = mean over existing keys j of the block of operand[j, kv_head, i]`, for each i: a cell of the buffer
-    holds `head_dim` (keys) or `value_dim` (values) consecutive f32. Summed in f64.
+    holds `head_dim` (keys) or `value_dim` (values) consecutive elements, f32 on CPUs and of the operands' type on GPUs. Summed in f64.
 
     Constraint pool_c1: the items run along keys, by KV head.
 

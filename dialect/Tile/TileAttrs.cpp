@@ -38,12 +38,20 @@ LogicalResult ProblemAttr::verify(EmitError emitError, int64_t queryHeads, int64
 }
 
 LogicalResult ScheduleAttr::verify(EmitError emitError, int64_t rows, int64_t keys, int64_t stages,
-                                   int64_t consumers) {
+                                   int64_t consumers, bool /*gatherKeys*/, bool /*copyRows*/,
+                                   int64_t producerRegisters, int64_t consumerRegisters) {
   // schedule_c1
-  return success(succeeded(requirePositive(emitError, "rows", rows)) &&
-                 succeeded(requirePositive(emitError, "keys", keys)) &&
-                 succeeded(requirePositive(emitError, "stages", stages)) &&
-                 succeeded(requirePositive(emitError, "consumers", consumers)));
+  if (failed(requirePositive(emitError, "rows", rows)) ||
+      failed(requirePositive(emitError, "keys", keys)) ||
+      failed(requirePositive(emitError, "stages", stages)) ||
+      failed(requirePositive(emitError, "consumers", consumers)))
+    return failure();
+  // schedule_c2
+  for (auto [name, registers] : {std::pair("producer_registers", producerRegisters),
+                                 std::pair("consumer_registers", consumerRegisters)})
+    if (registers < 0)
+      return emitError() << "expected '" << name << "' not to be negative but got " << registers;
+  return success();
 }
 
 LogicalResult IntervalAttr::verify(EmitError emitError, AffineMap lower, AffineMap upper,

@@ -114,14 +114,27 @@ def Tile_ScheduleAttr : Tile_Attr<"Schedule", "schedule"> {
     - `rows`: query positions of a tile; `keys`: keys (or pooled blocks) of a tile.
     - `stages`: slots of each ring of staged tiles; `consumers`: warpgroups that compute. Both are for targets
       with asynchronous copies and 1 elsewhere.
+    - `gather_keys`: of tiles of which few keys are kept, the kept keys alone are visited, as lists.
+    - `copy_rows`: keys and values are copied row by row and not tile by tile.
+    - `producer_registers`, `consumer_registers`: of each thread that copies and of each that computes; 0 where the target has no such roles.
 
-    Constraint schedule_c1: all values are positive.
+    Constraints:
+
+    - schedule_c1: `rows`, `keys`, `stages` and `consumers` are positive.
+    - schedule_c2: numbers of registers are not negative.
 
     Example: `#tile.schedule<rows = 64, keys = 64>`
   }];
   let parameters = (ins
     "int64_t":$rows, "int64_t":$keys,
-    DefaultValuedParameter<"int64_t", "1">:$stages, DefaultValuedParameter<"int64_t", "1">:$consumers);
+    DefaultValuedParameter<"int64_t", "1">:$stages, DefaultValuedParameter<"int64_t", "1">:$consumers,
+    DefaultValuedParameter<"bool", "false">:$gather_keys, DefaultValuedParameter<"bool", "false">:$copy_rows,
+    DefaultValuedParameter<"int64_t", "0">:$producer_registers,
+    DefaultValuedParameter<"int64_t", "0">:$consumer_registers);
+  let builders = [AttrBuilder<(ins "int64_t":$rows, "int64_t":$keys), [{
+    return $_get($_ctxt, rows, keys, /*stages=*/1, /*consumers=*/1, /*gatherKeys=*/false, /*copyRows=*/false,
+                 /*producerRegisters=*/0, /*consumerRegisters=*/0);
+  }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

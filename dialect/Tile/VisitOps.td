@@ -59,16 +59,21 @@ def Tile_VisitRecordOp : Tile_Op<"visit_record", [Pure]> {
     Made when `tile.for_each_visit` becomes loops: keys `[first_key, first_key + count)` of `source`, all of which exist;
     `masked` says whether the mask is applied.
 
+    With `positions` other than 0 the visit is a list: its keys are the `count` first of the positions that lie there, 32 bits each, in the
+    memory that the target's roles share; `first_key` says nothing then.
+
     Example:
 
     ```mlir
     %visit = tile.visit_record of %item keys(%first_key, %count) masked(%masked) source #tile.source<tokens>
+    %listed = tile.visit_record of %item keys(%first_key, %count) listed(%positions) masked(%masked) source #tile.source<tokens>
     ```
   }];
-  let arguments = (ins Tile_Item:$item, Index:$first_key, Index:$count, I1:$masked, Tile_SourceAttr:$source);
+  let arguments = (ins Tile_Item:$item, Index:$first_key, Index:$count, I1:$masked, Tile_SourceAttr:$source,
+                       Optional<I32>:$positions);
   let results = (outs Tile_Visit:$visit);
   let assemblyFormat = [{
-    `of` $item `keys` `(` $first_key `,` $count `)` `masked` `(` $masked `)` `source` qualified($source) attr-dict
+    `of` $item `keys` `(` $first_key `,` $count `)` (`listed` `(` $positions^ `)`)? `masked` `(` $masked `)` `source` qualified($source) attr-dict
   }];
 }
 

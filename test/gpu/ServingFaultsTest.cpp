@@ -20,6 +20,7 @@ constexpr const char *kStreaming =
 constexpr const char *kPatterns[] = {
     "pattern p(sink: index = 30, window: index = 100) { keep k < sink or q - k < window }",
     "pattern p { input layout: bool[head, q / 64, k / 32]\n  keep layout or q - k < 48 }",
+    "pattern p { input chosen: bool[head, k]\n  keep chosen }",
     "pattern p { keep q / 48 == k / 48 or q - k < 17 }",
     "pattern p { keep cover(q / 64, k / 64, (q - k) % 96 == 5) or q - k < 9\n"
     "  logit 20.0 * tanh(s / 20.0) - 0.125 * (q - k) }",
@@ -32,6 +33,7 @@ Case requestCase(const char *program, int64_t qLen, int64_t kvLen) {
   Case c = makeCase(program, {{qLen, kvLen}}, kFourHeads);
   addInput(c, "layout", "bool", {4, (qLen + 63) / 64 + 1, (kvLen + 31) / 32},
            [](int64_t i) { return i * 7 % 5 < 2; });
+  addInput(c, "chosen", "bool", {4, kvLen}, [](int64_t i) { return i * 13 % 7 < 3; });
   return c;
 }
 

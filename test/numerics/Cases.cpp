@@ -152,6 +152,8 @@ Case chunkOf(const Case &whole, int64_t begin, int64_t end, int64_t queryBlock) 
   chunk.problem.v = rowsOf(whole.problem.v, 0, end);
   for (auto &[name, value] : chunk.problem.inputs) {
     const reference::InputValue &source = whole.problem.inputs.at(name);
+    if (source.shape.size() == 2)
+      continue; // without an axis of queries
     int64_t firstBlock = begin / queryBlock;
     int64_t blocks = (end + queryBlock - 1) / queryBlock - firstBlock;
     value.shape[1] = blocks;

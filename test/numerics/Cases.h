@@ -38,8 +38,8 @@ Case batchOf(const std::vector<Case> &requests);
 Case requestOf(const Case &batch, size_t request);
 
 /// The rows [begin, end) of a case of one request whose rows are all of its keys: a chunk of a
-/// prefill, with the keys up to `end`. Inputs are cut along their query axis of `queryBlock`
-/// positions, which is the second to last of three.
+/// prefill, with the keys up to `end`. Inputs of three axes are cut along the second, which is of
+/// blocks of `queryBlock` rows; those of two have no such axis.
 Case chunkOf(const Case &whole, int64_t begin, int64_t end, int64_t queryBlock);
 
 } // namespace skim::numerics

@@ -60,6 +60,7 @@ TEST(Compiler, DiagnosticsCiteTheText) {
   options.target = "sm_90a";
   message = refusal(Pattern::fromText("pattern p { keep dot(Q, K) > 0.0 }", "p.skim"), options);
   EXPECT_THAT(message, HasSubstr("p.skim:1:22: error: sm_90a: maps and selections by scores"));
+  EXPECT_THAT(message, HasSubstr("not compiled for this target: 'dot'"));
   EXPECT_THAT(message, testing::Not(HasSubstr("skim.")));
 }
 

@@ -1,4 +1,5 @@
 // RUN: skim-opt --skim-choose-schedule %s | FileCheck %s
+// RUN: skim-opt --skim-choose-schedule=target=sm_90a %s | FileCheck %s --check-prefix=HOPPER
 
 // CHECK: skim.attend @blocks {{.*}}tile.schedule = #tile.schedule<rows = 64, keys = 96>
 skim.pattern @blocks {
@@ -22,3 +23,33 @@ skim.pattern @chosen {
   skim.keep %band : !skim.set<q - k>
 }
 skim.attend @chosen {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32, tile.schedule = #tile.schedule<rows = 16, keys = 32>}
+
+// Where a selection tells keys apart for all rows of a tile alike, they are gathered.
+// HOPPER: skim.attend @columns {{.*}}tile.schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3, gather_keys = true, producer_registers = 80, consumer_registers = 144>
+skim.pattern @columns {
+  %x = skim.input "chosen" : !skim.map<head, k : bool>
+  %s = skim.as_set %x : !skim.map<head, k : bool> -> !skim.set<head, k>
+  skim.keep %s : !skim.set<head, k>
+}
+skim.attend @columns {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = bf16, out = bf16}
+
+// Not where a logit depends on where its key stands.
+// HOPPER: skim.attend @biased {{.*}}tile.schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3, producer_registers = 56, consumer_registers = 152>
+skim.pattern @biased {
+  %x = skim.input "chosen" : !skim.map<head, k : bool>
+  %s = skim.as_set %x : !skim.map<head, k : bool> -> !skim.set<head, k>
+  skim.keep %s : !skim.set<head, k>
+  %score = skim.score : !skim.map<head, q, k : f32>
+  %bias = skim.input "bias" : !skim.map<head, k : f32>
+  %logit = skim.add %score, %bias : (!skim.map<head, q, k : f32>, !skim.map<head, k : f32>) -> !skim.map<head, q, k : f32>
+  skim.logit %logit : !skim.map<head, q, k : f32>
+}
+skim.attend @biased {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = bf16, out = bf16}
+
+// Keys that no formula but a closed one tells apart are visited by tiles, and pages that no tensor map describes are copied row by row.
+// HOPPER: skim.attend @sink {{.*}}tile.schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3, copy_rows = true, producer_registers = 80, consumer_registers = 144>
+skim.pattern @sink {
+  %first = skim.affine_set affine_set<(q, k) : (63 - k >= 0)> () : () -> !skim.set<k>
+  skim.keep %first : !skim.set<k>
+}
+skim.attend @sink {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = bf16, out = bf16, page_size = 4}

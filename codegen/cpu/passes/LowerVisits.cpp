@@ -67,7 +67,7 @@ void VisitLowering::inlineBody(Value firstKey, Value count, Value masked) {
                  code.select(masked, code.index(1), code.index(0)));
   }
   Value visit = tile::VisitRecordOp::create(code, code.getType<tile::VisitType>(), item, firstKey,
-                                            count, masked, op.getSource());
+                                            count, masked, op.getSource(), /*positions=*/Value());
   op.getVisit().replaceAllUsesWith(visit);
   // States are updated in place.
   for (auto [argument, initial] : llvm::zip(op.getCarriedArguments(), op.getCarry()))

@@ -26,8 +26,9 @@ static const Ring &ringOf(const SharedLayout &layout, tile::Operand operand) {
 }
 
 /// Whether some keys and values are copied row by row.
-static bool copiesSomeRows(Device &device, const SharedLayout &layout) {
-  return layout.listBytes != 0 || copiesRows(pageSize(device));
+static bool copiesSomeRows(Operation *op) {
+  tile::ScheduleAttr schedule = cpu::kernelInfo(op).schedule;
+  return schedule.getGatherKeys() || schedule.getCopyRows();
 }
 
 static LogicalResult lower(hopper::CopyQueriesOp op) {
@@ -59,21 +60,43 @@ static void storePositions(Device &device, const SharedLayout &layout, Value num
   });
 }
 
-static void copyTile(Device &device, const SharedLayout &layout, KeyTile &tile, Value number) {
+/// `positions` of the visit, null where none is a list. `takeSlot` waits for the slot and writes
+/// the visit's record.
+static void copyTile(Device &device, const SharedLayout &layout, KeyTile &tile, Value number,
+                     Value positions, llvm::function_ref<void()> takeSlot) {
   auto copyConsecutive = [&] {
-    if (copiesRows(pageSize(device)))
-      copyRowsOfTile(device, layout, tile, number, /*positions=*/{});
-    else
-      copyKeyTile(device, layout, tile, number);
+    if (cpu::kernelInfo(tile.item).schedule.getCopyRows())
+      return copyRowsOfTile(device, layout, tile, number, /*positions=*/{}, takeSlot);
+    takeSlot();
+    copyKeyTile(device, layout, tile, number);
   };
-  if (layout.listBytes == 0)
+  if (!positions)
     return copyConsecutive();
-  Value positions = device.getI32(frame(device, Frame::Positions));
   device.ifElse(device.equal(positions, device.i32(0)), copyConsecutive, [&] {
-    if (tile.operand == tile::Operand::Keys)
-      storePositions(device, layout, number, positions,
-                     cpu::kernelInfo(tile.item).schedule.getKeys());
-    copyRowsOfTile(device, layout, tile, number, positions);
+    copyRowsOfTile(device, layout, tile, number, positions, [&] {
+      takeSlot();
+      if (tile.operand == tile::Operand::Keys)
+        storePositions(device, layout, number, positions,
+                       cpu::kernelInfo(tile.item).schedule.getKeys());
+    });
+  });
+}
+
+/// Writes the visit's record, which consumers read.
+static void storeRecord(Device &device, const SharedLayout &layout, tile::VisitRecordOp visit,
+                        Value number) {
+  device.ifThen(device.isLane(0), [&] {
+    Value flags = device.select(visit.getMasked(), device.i32(kMasked), device.i32(0));
+    if (Value positions = visit.getPositions()) {
+      Value count =
+          arith::ShLIOp::create(device, device.toI32(visit.getCount()), device.i32(kCountShift));
+      Value isList = device.logicalNot(device.equal(positions, device.i32(0)));
+      flags = arith::OrIOp::create(device, flags,
+                                   device.select(isList, device.i32(kListed), device.i32(0)));
+      flags = arith::OrIOp::create(device, flags, count);
+    }
+    flags = arith::OrIOp::create(device, flags, device.getI32(frame(device, Frame::Last)));
+    storeVisit(device, layout, number, device.toI32(visit.getFirstKey()), flags);
   });
 }
 
@@ -87,25 +110,15 @@ static LogicalResult lower(hopper::CopyOp op) {
     return failure();
   SharedLayout layout = sharedLayout(op);
   const Ring &ring = ringOf(layout, op.getOperand());
-  device.waitEmpty(ring, op.getNumber());
+  Value positions = visit->getPositions();
   KeyTile tile{op.getOperand(), *item, visit->getFirstKey(), visit->getCount(),
                device.getI32(frame(device, Frame::KeyToken))};
-  if (op.getOperand() == tile::Operand::Keys)
-    device.ifThen(device.isLane(0), [&] {
-      Value flags = device.select(visit->getMasked(), device.i32(kMasked), device.i32(0));
-      if (layout.listBytes != 0) {
-        Value count =
-            arith::ShLIOp::create(device, device.toI32(visit->getCount()), device.i32(kCountShift));
-        Value isList = device.logicalNot(
-            device.equal(device.getI32(frame(device, Frame::Positions)), device.i32(0)));
-        flags = arith::OrIOp::create(device, flags,
-                                     device.select(isList, device.i32(kListed), device.i32(0)));
-        flags = arith::OrIOp::create(device, flags, count);
-      }
-      flags = arith::OrIOp::create(device, flags, device.getI32(frame(device, Frame::Last)));
-      storeVisit(device, layout, op.getNumber(), device.toI32(visit->getFirstKey()), flags);
-    });
-  copyTile(device, layout, tile, op.getNumber());
+  auto takeSlot = [&] {
+    device.waitEmpty(ring, op.getNumber());
+    if (op.getOperand() == tile::Operand::Keys)
+      storeRecord(device, layout, *visit, op.getNumber());
+  };
+  copyTile(device, layout, tile, op.getNumber(), positions, takeSlot);
   op.erase();
   return success();
 }
@@ -133,11 +146,11 @@ static LogicalResult lower(hopper::ForEachPublishedOp op) {
       auto [first, visitFlags] = batchVisit(device, layout, device.toI32(position));
       Value firstKey = device.toIndex(first);
       Value existing = device.min(device.index(keys), device.sub(item->getKvLen(), firstKey));
-      if (layout.listBytes != 0) {
+      Value positions;
+      if (cpu::kernelInfo(op).schedule.getGatherKeys()) {
         Value isList =
             device.logicalNot(device.equal(device.bitAnd(visitFlags, kListed), device.i32(0)));
-        device.set(frame(device, Frame::Positions),
-                   device.select(isList, listOffset(device, layout, first), device.i32(0)));
+        positions = device.select(isList, listOffset(device, layout, first), device.i32(0));
         firstKey = device.select(isList, device.index(0), firstKey);
         existing = device.select(isList, device.toIndex(device.shiftRight(visitFlags, kCountShift)),
                                  existing);
@@ -146,7 +159,7 @@ static LogicalResult lower(hopper::ForEachPublishedOp op) {
           device.logicalNot(device.equal(device.bitAnd(visitFlags, kMasked), device.i32(0)));
       Value visit = tile::VisitRecordOp::create(
           device, device.getType<tile::VisitType>(), op.getItem(), firstKey, existing, masked,
-          tile::SourceAttr::get(op.getContext(), false, 0, 0, 1));
+          tile::SourceAttr::get(op.getContext(), false, 0, 0, 1), positions);
       Value number = device.getI32(visits);
       Value behind = device.equal(device.add(position, device.index(1)), count);
       Value isLast = device.logicalAnd(behind, last);
@@ -180,23 +193,24 @@ static LogicalResult lower(hopper::NextVisitOp op) {
   Value number = device.getI32(visits);
   device.set(visits, device.add(number, device.i32(1)));
   device.waitFilled(layout.keys, number);
-  if (copiesSomeRows(device, layout))
+  if (copiesSomeRows(op))
     fenceRowCopies(device);
   auto [first, flags] = loadVisit(device, layout, number);
   // The same for all lanes, which the compiler sees when it comes from a shuffle.
   flags = device.broadcast(flags);
   Value firstKey = device.toIndex(first);
   Value count = device.min(device.index(keys), device.sub(item->getKvLen(), firstKey));
-  if (layout.listBytes != 0) {
+  SmallVector<Value> results;
+  if (op.getPositions()) {
     Value isList = device.logicalNot(device.equal(device.bitAnd(flags, kListed), device.i32(0)));
     count = device.toIndex(device.shiftRight(flags, kCountShift));
-    device.set(frame(device, Frame::Positions),
-               device.select(isList, visitPositions(device, layout, number), device.i32(0)));
+    results.push_back(device.select(isList, visitPositions(device, layout, number), device.i32(0)));
   }
   auto hasFlag = [&](int64_t flag) {
     return device.logicalNot(device.equal(device.bitAnd(flags, flag), device.i32(0)));
   };
-  op.replaceAllUsesWith(ValueRange{number, firstKey, count, hasFlag(kMasked), hasFlag(kLastVisit)});
+  results.insert(results.begin(), {number, firstKey, count, hasFlag(kMasked), hasFlag(kLastVisit)});
+  op.replaceAllUsesWith(results);
   op.erase();
   return success();
 }
@@ -222,7 +236,7 @@ static LogicalResult lower(hopper::AwaitOp op) {
   const Ring &ring = ringOf(layout, op.getOperand());
   if (op.getOperand() == tile::Operand::Values) {
     device.waitFilled(ring, op.getNumber());
-    if (copiesSomeRows(device, layout))
+    if (copiesSomeRows(op))
       fenceRowCopies(device);
   }
   Value slot = device.slotOf(ring, op.getNumber());

@@ -28,7 +28,7 @@ constexpr int64_t kLoaders = 2; ///< warps that read batches
 class KernelLowering {
 public:
   explicit KernelLowering(hopper::KernelOp kernel)
-      : kernel(kernel), layout(kernel.getProblem(), kernel.getSchedule(), kernel.getGathers()),
+      : kernel(kernel), layout(kernel.getProblem(), kernel.getSchedule()),
         device(Device::before(kernel)) {}
 
   LogicalResult run();
@@ -58,8 +58,6 @@ LLVM::LLVMFuncOp KernelLowering::createFunction() {
       device, kernel.getSymName(), kThreadsOfGroup * (1 + kernel.getSchedule().getConsumers()));
   cpu::setKernelInfo(function, {kernel.getProblem(), kernel.getSchedule(), kernel.getItems()});
   function->setAttr(kPageSizeAttr, kernel.getPageSizeAttr());
-  if (kernel.getGathers())
-    function->setAttr(kGathersAttr, device.getUnitAttr());
   return function;
 }
 
@@ -204,8 +202,9 @@ LogicalResult KernelLowering::run() {
   device.ifElse(
       device.less(warp, device.i32(4)),
       [&] {
-        NVVM::SetMaxRegisterOp::create(device, static_cast<int32_t>(kernel.getProducerRegisters()),
-                                       NVVM::SetMaxRegisterAction::decrease);
+        NVVM::SetMaxRegisterOp::create(
+            device, static_cast<int32_t>(kernel.getSchedule().getProducerRegisters()),
+            NVVM::SetMaxRegisterAction::decrease);
         device.ifThen(device.equal(warp, device.i32(0)), [&] { also(lowerScheduler()); });
         device.ifThen(device.equal(warp, device.i32(1)),
                       [&] { also(lowerLoader(Role::KeyLoader)); });
@@ -213,8 +212,9 @@ LogicalResult KernelLowering::run() {
                       [&] { also(lowerLoader(Role::ValueLoader)); });
       },
       [&] {
-        NVVM::SetMaxRegisterOp::create(device, static_cast<int32_t>(kernel.getConsumerRegisters()),
-                                       NVVM::SetMaxRegisterAction::increase);
+        NVVM::SetMaxRegisterOp::create(
+            device, static_cast<int32_t>(kernel.getSchedule().getConsumerRegisters()),
+            NVVM::SetMaxRegisterAction::increase);
         also(lowerConsumer());
       });
   LLVM::ReturnOp::create(device, ValueRange());

@@ -27,21 +27,24 @@ class SchedulerLowering {
 public:
   SchedulerLowering(tile::ForEachVisitOp op, tile::ItemRecordOp item)
       : op(op), device(Device::before(op)), layout(sharedLayout(op)),
-        walk(device, op, item, /*lanes=*/1), item(item) {}
+        walk(device, op, item, /*lanes=*/1), item(item),
+        listsKeys(!op.getBody().getOps<hopper::PublishKeysOp>().empty()) {}
 
   LogicalResult run() {
-    LogicalResult walked = walk.run([&](Value bottom, Value top) {
-      if (layout.listBytes == 0)
-        return walkTiles(bottom, top);
-      LogicalResult tiles = success(), keys = success();
-      device.ifElse(
-          walk.isSettled(), [&] { tiles = walkTiles(bottom, top); },
-          [&] { keys = KeyLister(device, layout, walk, op, item).walkKeys(bottom, top); });
-      return success(succeeded(tiles) && succeeded(keys));
-    });
+    LogicalResult walked = walk.run(
+        [&](Value bottom, Value top) {
+          if (!listsKeys)
+            return walkTiles(bottom, top);
+          LogicalResult tiles = success(), keys = success();
+          device.ifElse(
+              walk.isSettled(), [&] { tiles = walkTiles(bottom, top); },
+              [&] { keys = KeyLister(device, layout, walk, op, item).walkKeys(bottom, top); });
+          return success(succeeded(tiles) && succeeded(keys));
+        },
+        listsKeys ? cpu::WalkOrder::Ascending : cpu::WalkOrder::Descending);
     if (failed(walked))
       return failure();
-    if (layout.listBytes != 0)
+    if (listsKeys)
       finishLists(device, layout);
     op.erase();
     return success();
@@ -53,8 +56,14 @@ private:
     LogicalResult result = success();
     Value lane = device.toIndex(device.lane());
     device.loop(device.index(0), device.sub(top, bottom), kLanes, [&](Value step) {
-      Value tile = device.sub(device.sub(top, device.index(1)), device.add(step, lane));
-      result = testTiles(tile, device.lessOrEqual(bottom, tile));
+      Value number = device.add(step, lane);
+      if (listsKeys) {
+        Value tile = device.add(bottom, number);
+        result = testTiles(tile, device.less(tile, top));
+      } else {
+        Value tile = device.sub(device.sub(top, device.index(1)), number);
+        result = testTiles(tile, device.lessOrEqual(bottom, tile));
+      }
     });
     return result;
   }
@@ -86,13 +95,15 @@ private:
   SharedLayout layout;
   cpu::VisitWalk walk;
   tile::ItemRecordOp item;
+  bool listsKeys; ///< and tiles only where most keys are kept
 };
 
 struct LowerSchedulerPass : skim::nvvm::impl::LowerSchedulerBase<LowerSchedulerPass> {
   void runOnOperation() override {
     SmallVector<tile::ForEachVisitOp> walks;
     getOperation().walk([&](tile::ForEachVisitOp op) {
-      if (!op.getBody().getOps<hopper::PublishOp>().empty())
+      if (llvm::any_of(op.getBody().getOps(),
+                       llvm::IsaPred<hopper::PublishOp, hopper::PublishKeysOp>))
         walks.push_back(op);
     });
     for (tile::ForEachVisitOp op : walks) {

@@ -30,14 +30,15 @@ public:
 private:
   LogicalResult findParts();
   hopper::NextVisitOp nextVisit() {
-    Type i1 = builder.getI1Type(), index = builder.getIndexType();
-    return hopper::NextVisitOp::create(builder, builder.getI32Type(), index, index, i1, i1,
+    Type i1 = builder.getI1Type(), index = builder.getIndexType(), i32 = builder.getI32Type();
+    bool gathers = op->getParentOfType<hopper::KernelOp>().getSchedule().getGatherKeys();
+    return hopper::NextVisitOp::create(builder, i32, index, index, i1, i1, gathers ? i32 : Type(),
                                        op.getItem());
   }
   Value visitOf(hopper::NextVisitOp next) {
     return tile::VisitRecordOp::create(builder, tile::VisitType::get(builder.getContext()),
                                        op.getItem(), next.getFirstKey(), next.getCount(),
-                                       next.getMasked(), visitSource());
+                                       next.getMasked(), visitSource(), next.getPositions());
   }
   tile::SourceAttr visitSource() {
     return tile::SourceAttr::get(builder.getContext(), false, 0, 0, 1);

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace skim::nvvm {
 #define GEN_PASS_DEF_SPLITROLES
@@ -19,23 +20,6 @@ using namespace skim;
 using namespace skim::nvvm;
 
 namespace {
-
-/// The registers of a thread of the producing warps and of the consumers: all that a block of that
-/// many threads starts with.
-struct Registers {
-  int64_t producer, consumer;
-};
-Registers chooseRegisters(int64_t consumers, bool mapsScores) {
-  switch (consumers) {
-  case 1:
-    return {56, 240};
-  case 2:
-    return {72, 216};
-  default:
-    // Searches need more than copies; functions of scores need what the search leaves.
-    return mapsScores ? Registers{56, 152} : Registers{80, 144};
-  }
-}
 
 class RoleSplitter {
 public:
@@ -117,7 +101,10 @@ void RoleSplitter::buildScheduler() {
       visits.getSource());
   Block *body =
       builder.createBlock(&walk.getBody(), {}, tile::VisitType::get(context), visits.getLoc());
-  hopper::PublishOp::create(builder, visits.getLoc(), body->getArgument(0));
+  if (program.getSchedule().getGatherKeys())
+    hopper::PublishKeysOp::create(builder, visits.getLoc(), body->getArgument(0));
+  else
+    hopper::PublishOp::create(builder, visits.getLoc(), body->getArgument(0));
   tile::YieldOp::create(builder, visits.getLoc(), ValueRange());
 }
 
@@ -185,13 +172,9 @@ LogicalResult RoleSplitter::buildConsumer() {
 LogicalResult RoleSplitter::run() {
   if (failed(checkOperands()))
     return failure();
-  bool mapsScores =
-      program.walk([](tile::MapScoresOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  Registers registers = chooseRegisters(program.getSchedule().getConsumers(), mapsScores);
   kernel = hopper::KernelOp::create(builder, program.getLoc(), program.getSymName(),
                                     program.getProblem(), program.getSchedule(), program.getItems(),
-                                    registers.producer, registers.consumer, pageSizeOf(program),
-                                    gathersKeys(program));
+                                    pageSizeOf(program));
   builder.createBlock(&kernel.getBody());
   buildScheduler();
   buildLoader(hopper::Role::KeyLoader, tile::Operand::Keys);
@@ -202,13 +185,26 @@ LogicalResult RoleSplitter::run() {
   return success();
 }
 
+/// What a pattern calls that which `op` computes by scores.
+static StringRef wordFor(Operation *op) {
+  return TypeSwitch<Operation *, StringRef>(op)
+      .Case<tile::SelectOp, tile::SelectPanelOp>(
+          [](auto select) { return tile::stringifySelection(select.getKind()); })
+      .Case([](tile::ReducePanelOp reduce) {
+        return reduce.getKind() ? tile::stringifyReduction(*reduce.getKind()) : "dot";
+      })
+      .Case([](tile::SmoothPanelOp) { return "smooth"; })
+      .Default([](Operation *) { return "dot"; });
+}
+
 /// What no kernel of this target computes.
 static LogicalResult refuse(tile::ProgramOp program) {
   WalkResult found = program.walk([](Operation *op) {
     bool scores = isa<tile::SelectOp>(op) ||
                   llvm::any_of(op->getResultTypes(), llvm::IsaPred<tile::PanelType>);
     if (scores)
-      op->emitError() << "sm_90a: maps and selections by scores are not compiled for this target";
+      op->emitError() << "sm_90a: maps and selections by scores are not compiled for this target: '"
+                      << wordFor(op) << "'";
     return scores ? WalkResult::interrupt() : WalkResult::advance();
   });
   return success(!found.wasInterrupted());
