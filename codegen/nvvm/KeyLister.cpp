@@ -86,11 +86,13 @@ LogicalResult KeyLister::walkKeys(Value bottom, Value top) {
   constexpr int64_t kAhead = SharedLayout::kAheadSteps * kLanes;
   Value end = device.add(count, device.index(kAhead));
   device.loop(device.index(0), end, kLanes, [&](Value step) {
-    Value copied = device.add(step, lane), number = device.sub(copied, device.index(kAhead));
+    Value number = device.add(device.sub(step, device.index(kAhead)), lane);
     Value buffer = device.bitAnd(device.shiftRight(device.toI32(step), llvm::Log2_64(kLanes)),
                                  SharedLayout::kAheadSteps - 1);
-    if (aheadRow)
+    if (aheadRow) {
       NVVM::CpAsyncWaitGroupOp::create(device, SharedLayout::kAheadSteps - 1);
+      device.syncWarp();
+    }
     Value firstKey = firstKeyOf(number);
     Value exists =
         device.logicalAnd(device.lessOrEqual(device.index(0), number), device.less(number, count));
@@ -103,9 +105,10 @@ LogicalResult KeyLister::walkKeys(Value bottom, Value top) {
         },
         [&]() -> Code::Values { return {none, none}; });
     if (aheadRow) {
-      Value first = firstKeyOf(copied);
-      copyAhead(first, device.logicalAnd(device.less(copied, count), isWhole(*aheadRow, first)),
-                buffer);
+      Value copied = firstKeyOf(step);
+      Value whole = device.floorDiv(device.sub(walk.sourceLength(), copied), kKeysOfLane);
+      device.syncWarp();
+      copyAhead(copied, device.min(device.sub(count, step), whole), buffer);
     }
     device.ifThen(device.any(isNotZero(device, tested[0])),
                   [&] { listKeys(firstKey, tested[0], tested[1]); });
@@ -165,7 +168,9 @@ FailureOr<Code::Values> KeyLister::testLiteral(tile::LiteralOp literal, Value fi
   Code::Values words = device.choose(
       isWhole(*row, firstKey),
       [&]() -> Code::Values {
-        Value packed = packBytes(isAhead ? copiedBytes(number) : loadBytes(*row, firstKey));
+        Value packed = packBytes([&](bool again) {
+          return isAhead ? copiedBytes(number, again) : loadBytes(*row, firstKey, again);
+        });
         return {packed, arith::XOrIOp::create(device, packed, bits(-1))};
       },
       [&]() -> Code::Values {
@@ -239,72 +244,104 @@ static Value offsetBy(Device &device, Value pointer, int64_t bytes) {
   return LLVM::GEPOp::create(device, pointer.getType(), device.getI8Type(), pointer,
                              ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
 }
-static Value loadChunk(Device &device, Value address) {
+/// A chunk that is loaded again is not kept in registers in between.
+static Value loadChunk(Device &device, Value address, bool again) {
   Type chunk = VectorType::get({kLoadBytes / 4}, device.getI32Type());
-  return LLVM::LoadOp::create(device, chunk, address, /*alignment=*/kLoadBytes);
+  return LLVM::LoadOp::create(device, chunk, address, /*alignment=*/kLoadBytes,
+                              /*isVolatile=*/again);
 }
 
-Code::Values KeyLister::loadBytes(const ByteRow &row, Value firstKey) {
+Code::Values KeyLister::loadBytes(const ByteRow &row, Value firstKey, bool again) {
   Value address = inGlobalMemory(device, device.offset(row.address, firstKey));
   Code::Values chunks;
   for (int64_t i = 0; i < kKeysOfLane; i += kLoadBytes)
-    chunks.push_back(loadChunk(device, offsetBy(device, address, i)));
+    chunks.push_back(loadChunk(device, offsetBy(device, address, i), again));
   return chunks;
 }
 
-Value KeyLister::chunkOf(Value number, int64_t chunk) {
-  Value lane = device.lane();
-  Value ofLane = device.add(
-      device.mul(lane, device.i32(kKeysOfLane)),
-      device.mul(device.bitAnd(lane, kKeysOfLane / kLoadBytes - 1), device.i32(kLoadBytes)));
-  Value buffer = device.add(device.mul(number, device.i32(SharedLayout::kAheadBytes)), ofLane);
-  Value moved = arith::XOrIOp::create(device, buffer, device.i32(chunk * kLoadBytes));
-  return device.shared(device.add(moved, device.i32(layout.ahead)));
-}
+// A lane's 128 bytes lie side by side in a buffer, its chunks of 16 bytes permuted by the number of
+// the lane: so lanes that read chunk c of their own meet in no bank.
+constexpr int64_t kChunks = KeyLister::kKeysOfLane / kLoadBytes;
 
-void KeyLister::copyAhead(Value firstKey, Value present, Value number) {
-  device.ifThen(present, [&] {
-    Value address = inGlobalMemory(device, device.offset(aheadRow->address, firstKey));
-    for (int64_t chunk = 0; chunk < kKeysOfLane / kLoadBytes; ++chunk)
-      NVVM::CpAsyncOp::create(device, chunkOf(number, chunk),
-                              offsetBy(device, address, chunk * kLoadBytes),
+void KeyLister::copyAhead(Value firstKey, Value lanes, Value number) {
+  // Each copy is of consecutive bytes, those of four lanes.
+  constexpr int64_t kLanesOfCopy = kLanes / kChunks;
+  Value lane = device.lane();
+  Value owner = device.shiftRight(lane, llvm::Log2_64(kChunks));
+  Value chunk = device.bitAnd(lane, kChunks - 1);
+  Value present = device.toI32(device.min(lanes, device.index(kLanes)));
+  device.ifThen(aheadRow->aligned, [&] {
+    Value start = device.offset(aheadRow->address, firstKey);
+    Value source = inGlobalMemory(
+        device, device.offset(start, device.toIndex(device.mul(lane, device.i32(kLoadBytes)))));
+    Value buffer = device.mul(number, device.i32(SharedLayout::kAheadBytes));
+    Value moved = arith::XOrIOp::create(device, chunk, owner);
+    Value offset = device.add(device.mul(owner, device.i32(kKeysOfLane)),
+                              device.mul(moved, device.i32(kLoadBytes)));
+    // Four lanes on, one bit of the permutation changes.
+    Value even = device.add(buffer, offset);
+    Value odd = arith::XOrIOp::create(device, even, device.i32(kLanesOfCopy * kLoadBytes));
+    for (int64_t copy = 0; copy < kChunks; ++copy) {
+      int64_t first = copy * kLanes * kLoadBytes;
+      Value left = device.sub(present, device.i32(copy * kLanesOfCopy));
+      Value bytes = device.select(device.less(owner, left), device.i32(kLoadBytes), device.i32(0));
+      Value to = device.add(copy % 2 == 0 ? even : odd, device.i32(layout.ahead + first));
+      NVVM::CpAsyncOp::create(device, device.shared(to), offsetBy(device, source, first),
                               static_cast<uint32_t>(kLoadBytes), NVVM::LoadCacheModifierKind::CG,
-                              /*cpSize=*/Value());
+                              bytes);
+    }
   });
   NVVM::CpAsyncCommitGroupOp::create(device);
 }
 
-Code::Values KeyLister::copiedBytes(Value number) {
+Code::Values KeyLister::copiedBytes(Value number, bool again) {
+  Value lane = device.lane();
+  Value buffer = device.add(device.mul(number, device.i32(SharedLayout::kAheadBytes)),
+                            device.mul(lane, device.i32(kKeysOfLane)));
+  Value first =
+      device.add(buffer, device.mul(device.bitAnd(lane, kChunks - 1), device.i32(kLoadBytes)));
   Code::Values chunks;
-  for (int64_t chunk = 0; chunk < kKeysOfLane / kLoadBytes; ++chunk)
-    chunks.push_back(loadChunk(device, chunkOf(number, chunk)));
+  for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
+    // The buffer starts at a multiple of its size: the bits of the chunk stand alone.
+    Value offset = arith::XOrIOp::create(device, first, device.i32(chunk * kLoadBytes));
+    chunks.push_back(
+        loadChunk(device, device.shared(device.add(offset, device.i32(layout.ahead))), again));
+  }
   return chunks;
 }
 
-Value KeyLister::packBytes(ValueRange vectors) {
-  Value all = bits(0);
-  for (int64_t word = 0; word < kWords; ++word) {
-    Value packed = device.i32(0);
-    for (int64_t byte = 0; byte < kWordBits / 8; ++byte) {
-      // The high bits of eight bytes, each times the bit that it becomes: 128 times those bits.
-      Value sum = device.i32(0);
+Value KeyLister::packBytes(llvm::function_ref<Code::Values(bool again)> load) {
+  Value some = device.i32(0);
+  // Eight bytes of 0 or 1, each times the bit that it becomes, add up to eight bits.
+  auto pack = [&](ValueRange chunks, llvm::function_ref<Value(Value)> ones) {
+    Value all = bits(0);
+    for (auto [i, chunk] : llvm::enumerate(chunks))
       for (int64_t half : {0, 1}) {
-        int64_t number = word * 8 + byte * 2 + half;
-        Value bytes =
-            LLVM::ExtractElementOp::create(device, vectors[number / 4], device.i32(number % 4));
-        Value low = device.add(device.bitAnd(bytes, 0x7F7F7F7F), device.i32(0x7F7F7F7F));
-        Value high = device.bitAnd(device.logicalOr(low, bytes), 0x80808080);
-        sum = device.dotBytes(high, half == 0 ? 0x08040201 : 0x80402010, sum);
+        Value sum = device.i32(0);
+        for (int64_t quad : {0, 1}) {
+          Value bytes = LLVM::ExtractElementOp::create(device, chunk, device.i32(2 * half + quad));
+          sum = device.dotBytes(ones(bytes), quad == 0 ? 0x08040201 : 0x80402010, sum);
+        }
+        Value wide = arith::ExtUIOp::create(device, device.getIntegerType(kKeysOfLane), sum);
+        int64_t first = static_cast<int64_t>(i) * kLoadBytes + 8 * half;
+        all = device.logicalOr(all, shiftLeft(device, wide, bits(first)));
       }
-      int64_t shift = 8 * byte - 7;
-      Value moved =
-          shift < 0 ? device.shiftRight(sum, -shift) : shiftLeft(device, sum, device.i32(shift));
-      packed = device.logicalOr(packed, moved);
-    }
-    Value wide = arith::ExtUIOp::create(device, device.getIntegerType(kKeysOfLane), packed);
-    all = device.logicalOr(all, shiftLeft(device, wide, bits(word * kWordBits)));
-  }
-  return all;
+    return all;
+  };
+  Value packed = pack(load(/*again=*/false), [&](Value bytes) {
+    some = device.logicalOr(some, bytes);
+    return bytes;
+  });
+  // Truths are mostly 0 or 1 in memory, but any other byte is true as well.
+  Value others = device.bitAnd(some, 0xFEFEFEFE);
+  return device.choose(
+      device.equal(others, device.i32(0)), [&]() -> Code::Values { return {packed}; },
+      [&]() -> Code::Values {
+        return {pack(load(/*again=*/true), [&](Value bytes) {
+          Value low = device.add(device.bitAnd(bytes, 0x7F7F7F7F), device.i32(0x7F7F7F7F));
+          return device.bitAnd(device.shiftRight(device.logicalOr(low, bytes), 7), 0x01010101);
+        })};
+      })[0];
 }
 
 void KeyLister::listKeys(Value firstKey, Value kept, Value leftOut) {

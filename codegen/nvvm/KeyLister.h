@@ -30,16 +30,15 @@ private:
     mlir::Value address, aligned;
   };
   std::optional<ByteRow> byteRow(tile::LiteralOp literal);
-  /// The bytes of the keys [firstKey, firstKey + 128).
-  cpu::Code::Values loadBytes(const ByteRow &row, mlir::Value firstKey);
-  /// Starts to copy them into the buffer `number` of the lane, where `present` holds.
-  void copyAhead(mlir::Value firstKey, mlir::Value present, mlir::Value number);
-  /// What was copied there.
-  cpu::Code::Values copiedBytes(mlir::Value number);
-  /// Where the 16 bytes `chunk` of that buffer lie in shared memory, for each lane in other banks.
-  mlir::Value chunkOf(mlir::Value number, int64_t chunk);
-  /// A bit for each of these bytes, whether it is not 0.
-  mlir::Value packBytes(mlir::ValueRange vectors);
+  /// The bytes of the keys [firstKey, firstKey + 128), loaded `again` where that was done before.
+  cpu::Code::Values loadBytes(const ByteRow &row, mlir::Value firstKey, bool again);
+  /// Starts to copy those of the first `lanes` lanes, all lanes together, into buffer `number`:
+  /// `firstKey` is lane 0's.
+  void copyAhead(mlir::Value firstKey, mlir::Value lanes, mlir::Value number);
+  /// What was copied there for this lane.
+  cpu::Code::Values copiedBytes(mlir::Value number, bool again);
+  /// A bit for each of the bytes that `load` gives, whether it is not 0.
+  mlir::Value packBytes(llvm::function_ref<cpu::Code::Values(bool again)> load);
   /// Whether the 128 bytes from `firstKey` on can be loaded at once.
   mlir::Value isWhole(const ByteRow &row, mlir::Value firstKey);
 
