@@ -19,7 +19,7 @@ constexpr int64_t kBlock = 64;
 constexpr int64_t kCheckedTokens = 320;
 constexpr double kPeerSpeedBar = 0.7, kListsBar = 0.13, kFlashPrefillBar = 0.12, kPeakBar = 0.25;
 
-constexpr const char *kBlockLists = "pattern block_lists {\n"
+constexpr const char *kTenthOfTheBlocks = "pattern block_lists {\n"
                                     "  input blocks: list[head, q / 64, k / 64]\n"
                                     "  keep blocks\n"
                                     "}\n";
@@ -209,7 +209,7 @@ Expected<std::vector<Row>> Round::run() {
   Entry entries[] = {
       {"dense", {kCausal, {}, {}}, {kPeerSpeedBar, true}},
       {"block lists",
-       {kBlockLists, {{"blocks", tenthOfTheBlocks(options.geometry)}}, {}},
+       {kTenthOfTheBlocks, {{"blocks", tenthOfTheBlocks(options.geometry)}}, {}},
        {kListsBar, false}},
       {"flash_prefill selection",
        {kFlashPrefill, {}, {{"alpha", 1.0}, {"sink", 0}, {"window", 1}}},

@@ -17,10 +17,11 @@ if(SKIM_FUZZ)
   target_link_options(skim_warnings INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# skim_add_library(NAME SOURCES a.cpp ... [LINK libs ...] [MLIR])
-# MLIR: the library uses MLIR or LLVM.
+# skim_add_library(NAME SOURCES a.cpp ... [LINK libs ...] [MLIR] [SEPARATE])
+# MLIR: the library uses MLIR or LLVM. SEPARATE: each source is compiled alone where others are joined (CMAKE_UNITY_BUILD, of
+# the presets with sanitizers), since names of anonymous namespaces repeat.
 function(skim_add_library name)
-  cmake_parse_arguments(ARG "MLIR" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "MLIR;SEPARATE" "" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC ${ARG_LINK} PRIVATE skim_warnings)
   target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
@@ -28,16 +29,23 @@ function(skim_add_library name)
     target_link_libraries(${name} PUBLIC skim_mlir)
   endif()
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
+  if(ARG_SEPARATE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()
 endfunction()
 
-# skim_add_executable(NAME SOURCES a.cpp ... [LINK libs ...])
+# skim_add_executable(NAME SOURCES a.cpp ... [LINK libs ...] [SEPARATE])
+# SEPARATE: as for libraries.
 function(skim_add_executable name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "SEPARATE" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINK} skim_warnings)
+  if(ARG_SEPARATE)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
+  endif()
 endfunction()
 
 # skim_set_timeout(SECONDS TEST...): how long tests may take; ten times as long with sanitizers.
@@ -49,10 +57,10 @@ function(skim_set_timeout seconds)
 endfunction()
 
 # skim_add_unit_test(NAME SOURCES a.cpp ... [LINK libs ...] [LABELS l ...]): a GoogleTest
-# program, run by ctest as one test.
+# program, run by ctest as one test. Tests of one subject name their helpers alike: each source is compiled alone.
 function(skim_add_unit_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINK;LABELS" ${ARGN})
-  skim_add_executable(${name} SOURCES ${ARG_SOURCES} LINK ${ARG_LINK} GTest::gtest_main GTest::gmock)
+  skim_add_executable(${name} SEPARATE SOURCES ${ARG_SOURCES} LINK ${ARG_LINK} GTest::gtest_main GTest::gmock)
   add_test(NAME ${name} COMMAND ${name})
   # Tests compile anew, and leave the user's cache of kernels alone.
   set_tests_properties(${name} PROPERTIES ENVIRONMENT SKIM_CACHE_DIR=)

@@ -25,7 +25,8 @@ struct DeviceOperands {
 };
 
 /// Enqueues one run in a workspace of bytes 0xff, and waits. A status of DataOutOfRange leaves
-/// results behind.
+/// results behind. With SKIM_TEST_POISON=0 in the environment the workspace is left as it was
+/// allocated, for tools that look for reads of what was never written.
 Status runOnce(cuda::DeviceArena &arena, const cuda::DriverApi &api, const Kernel &kernel,
                const BatchShape &shape, const Operands &operands, const Parameters &parameters);
 
