@@ -11,6 +11,12 @@ if(SKIM_SANITIZE)
   target_compile_options(skim_warnings INTERFACE -fsanitize=${SKIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(skim_warnings INTERFACE -fsanitize=${SKIM_SANITIZE})
 endif()
+# For what calls kernels: code that is made at run time says nothing of its type in front of its start, where the
+# sanitizer of function types would look, and may start a page.
+set(SKIM_CALLS_KERNELS)
+if(SKIM_SANITIZE MATCHES undefined)
+  set(SKIM_CALLS_KERNELS -fno-sanitize=function)
+endif()
 if(SKIM_FUZZ)
   # Coverage for libFuzzer; the fuzz targets themselves link its main function.
   target_compile_options(skim_warnings INTERFACE -fsanitize=fuzzer-no-link)

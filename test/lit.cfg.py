@@ -15,6 +15,9 @@ path = [config.skim_tools, config.llvm_tools, config.environment["PATH"]]
 config.environment["PATH"] = os.pathsep.join(path)
 if not config.ptxas.endswith("-NOTFOUND"):
     config.environment["SKIM_PTXAS"] = config.ptxas
+# A library that is built with sanitizers cannot be loaded into a program that is not.
+if config.sanitizers:
+    config.available_features.add("sanitizers")
 # Tests compile anew, and leave the user's cache of kernels alone.
 config.environment["SKIM_CACHE_DIR"] = ""
 config.substitutions.append(("%examples", os.path.join(config.skim_source, "examples")))

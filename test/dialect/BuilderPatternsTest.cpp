@@ -99,8 +99,8 @@ TEST_F(BuilderTest, FlashPrefill) {
   Value window = p.parameter(loc, "window", Element::Index, p.indexAttr(512));
   Value pooled =
       p.reduce(loc, ReduceKind::Mean, p.operand(loc, OperandKind::Key), {}, {Axis::key(128)});
-  Value scores =
-      p.dot(loc, p.operand(loc, OperandKind::Query), p.cast(loc, CastKind::BF16, pooled));
+  Value rounded = p.cast(loc, CastKind::BF16, pooled);
+  Value scores = p.dot(loc, p.operand(loc, OperandKind::Query), rounded);
   Value energy =
       p.reduce(loc, ReduceKind::Sum, p.exp(loc, scores), {Axis::group()}, {Axis::query(128)});
   Value best = p.reduce(loc, ReduceKind::Max, energy, {Axis::key(128)}, {});
@@ -138,8 +138,9 @@ TEST_F(BuilderTest, Peak) {
   Value window = b.parameter(loc, "window", Element::Index, b.indexAttr(128));
   Value pooled =
       b.reduce(loc, ReduceKind::Mean, b.operand(loc, OperandKind::Key), {}, {Axis::key(16)});
-  Value scores = b.dot(loc, b.cast(loc, CastKind::FP8, b.operand(loc, OperandKind::Query)),
-                       b.cast(loc, CastKind::FP8, pooled));
+  Value rounded = b.cast(loc, CastKind::FP8, pooled);
+  Value scores =
+      b.dot(loc, b.cast(loc, CastKind::FP8, b.operand(loc, OperandKind::Query)), rounded);
   Value p = b.softmax(loc, scores, Axis::key(16));
   Value peaks = b.compare(loc, Comparison::Ge,
                           b.reduce(loc, ReduceKind::Max, p, {}, {Axis::query(64)}), mass);

@@ -18,9 +18,17 @@ echo "========= COMPUTE-SANITIZER"
 [ "$tool" = "$HANGS" ] && sleep 60
 [ "$tool" = "$DIES" ] && exit 1
 "$@" || exit $?
+hazard() { # WRITER READER KERNEL
+  echo "========= Error: Potential RAW hazard detected at __shared__ 0x10440 in block (2,0,0) :"
+  echo "=========     Write Thread ($1,0,0) at $3+0x2280"
+  echo "=========     Read Thread ($2,0,0) at $3+0x3330"
+  echo "=========     Current Value : 0"
+  echo "========= RACECHECK SUMMARY: 1 hazards displayed (1 errors, 0 warnings)"
+  exit 86
+}
 case $tool in
-  "$FINDS") echo "========= Error: Race reported"; echo "========= RACECHECK SUMMARY: 2 hazards displayed (0 errors, 2 warnings)" ;;
-  racecheck) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)" ;;
+  "$FINDS") echo "========= Invalid __global__ write"; echo "========= ERROR SUMMARY: 2 errors"; exit 86 ;;
+  racecheck) [ -z "$HAZARD" ] || hazard $HAZARD; echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)" ;;
   *) echo "========= ERROR SUMMARY: 0 errors" ;;
 esac
 """
@@ -53,7 +61,12 @@ def expect(name, arguments, code, text="", **environment):
 
 expect("all tools", [], 0, "synccheck skim_gpu_test: 1 tests passed, exit status 0, ========= ERROR SUMMARY: 0 errors")
 expect("one tool", ["racecheck"], 0, "racecheck numerics-cuda: 1 tests passed")
-expect("warnings alone", [], 1, "Race reported", FINDS="racecheck")
+expect("a finding", [], 1, "Invalid __global__ write", FINDS="memcheck")
+expect("a hazard between roles", ["racecheck"], 0, "hazards between roles: 1, others: 0", HAZARD="1 64 attention")
+expect("a hazard between a loader and a consumer", ["racecheck"], 0, "hazards between roles: 1", HAZARD="32 479 attention")
+expect("a hazard between consumers", ["racecheck"], 1, "Write Thread (130,0,0)", HAZARD="130 479 attention")
+expect("a hazard within a warp", ["racecheck"], 1, "Potential RAW hazard", HAZARD="33 40 attention")
+expect("a hazard in another kernel", ["racecheck"], 1, "hazards between roles: 0, others: 1", HAZARD="1 64 setup")
 expect("a tool that dies", ["memcheck"], 1, "no summary", DIES="memcheck")
 expect("a tool that does not finish", ["memcheck"], 1, "exit status 124", HANGS="memcheck", SKIM_SANITIZE_SECONDS="1")
 expect("a failed test", ["memcheck"], 1, "exit status 1", FAILS="1")
