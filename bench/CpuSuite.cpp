@@ -20,9 +20,9 @@ constexpr int64_t kCheckedTokens = 320;
 constexpr double kPeerSpeedBar = 0.7, kListsBar = 0.13, kFlashPrefillBar = 0.12, kPeakBar = 0.25;
 
 constexpr const char *kTenthOfTheBlocks = "pattern block_lists {\n"
-                                    "  input blocks: list[head, q / 64, k / 64]\n"
-                                    "  keep blocks\n"
-                                    "}\n";
+                                          "  input blocks: list[head, q / 64, k / 64]\n"
+                                          "  keep blocks\n"
+                                          "}\n";
 
 /// For each head and block of rows its own block of keys and random earlier ones, a tenth of the
 /// causal blocks in all.
