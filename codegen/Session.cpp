@@ -161,6 +161,8 @@ Status Session::plan() {
   mlir::PassManager manager(context.get());
   manager.enableVerifier(true);
   buildPlanPipeline(manager, onHopper() ? kHopper : "cpu");
+  if (onHopper())
+    nvvm::addPlanPipeline(manager);
   text::DiagnosticsFromMlir handler(*context, diagnostics);
   if (failed(manager.run(*module)))
     return refused();

@@ -98,10 +98,10 @@ bool readsKeys(ir::LogitOp logit) {
 struct Registers {
   int64_t producer, consumer;
 };
-Registers registersFor(int64_t consumers, bool mapsScores) {
-  // Searches need more than copies; functions of scores need what the search leaves.
+Registers registersFor(int64_t consumers, bool busyProducer, bool mapsScores) {
+  // Functions of scores need what the producing warps leave.
   if (consumers == 3)
-    return mapsScores ? Registers{56, 152} : Registers{80, 144};
+    return busyProducer && !mapsScores ? Registers{80, 144} : Registers{56, 152};
   return {72, 216};
 }
 
@@ -120,14 +120,15 @@ tile::ScheduleAttr scheduleForHopper(ir::PatternOp pattern, ir::AttendOp attend)
   bool wide = consumers == 2 && largestDim <= 128 && allMultiplesOf(blocks.keys, 128);
   int64_t rows = 64 * consumers, keys = wide ? 128 : 64;
   auto logit = pattern.getClause<ir::LogitOp>();
-  bool gathers = tellsKeysApart(pattern.getClause<ir::KeepOp>().getSet(), rows, keys) &&
-                 !(logit && readsKeys(logit));
+  mlir::Value kept = pattern.getClause<ir::KeepOp>().getSet();
+  bool gathers = tellsKeysApart(kept, rows, keys) && !(logit && readsKeys(logit));
   // Block means are weighed by a function of their scores.
   bool mapsScores = logit || pattern.getClause<ir::RestMeanOp>();
-  Registers registers = registersFor(consumers, mapsScores);
+  bool copiesRows = !hasTensorMap(attend.getPageSize().value_or(0));
+  // Searches and copies row by row need more registers than closed forms and tensor maps.
+  Registers registers = registersFor(consumers, copiesRows || !isAffine(kept), mapsScores);
   return tile::ScheduleAttr::get(attend.getContext(), rows, keys, /*stages=*/2, consumers, gathers,
-                                 !hasTensorMap(attend.getPageSize().value_or(0)),
-                                 registers.producer, registers.consumer);
+                                 copiesRows, registers.producer, registers.consumer);
 }
 
 struct ChooseSchedulePass : impl::ChooseScheduleBase<ChooseSchedulePass> {

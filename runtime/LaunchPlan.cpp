@@ -133,6 +133,23 @@ Status verifyCuda(const std::string &field, const CudaLaunch &launch, const Sign
   return Status::ok();
 }
 
+/// A kernel of the runtime writes the norms: the buffer must be what it expects.
+Status verifyKeyNorms(const std::string &field, int64_t slot, const LaunchPlan &plan) {
+  if (slot < 0 || slot >= static_cast<int64_t>(plan.buffers.size()))
+    return invalid(field, "a buffer of the plan", std::to_string(slot));
+  const BufferDescription &buffer = plan.buffers[static_cast<size_t>(slot)];
+  const Signature &signature = plan.signature;
+  const std::array<ShapeExpr, 4> extents = {ShapeSymbol::Requests, signature.kvHeads, 1, 1};
+  if (buffer.element != DType::F32 || buffer.cellElements != 1 || !buffer.zeroed ||
+      buffer.extents != extents)
+    return invalid(field, "a zeroed buffer of one f32 for each request and KV head",
+                   "'" + buffer.name + "'");
+  if (signature.operand != DType::BF16 || signature.headDim % 8 != 0 || signature.headDim > 256)
+    return invalid(field, "null where keys are not up to 256 bf16, a multiple of 8",
+                   std::to_string(slot));
+  return Status::ok();
+}
+
 Status verifyExpr(const std::string &field, const ShapeExpr &expr, int depth) {
   const bool leaf = expr.kind == ShapeExpr::Kind::Constant || expr.kind == ShapeExpr::Kind::Symbol;
   if (depth > kMaxDepth)
@@ -215,6 +232,11 @@ Status verify(const LaunchPlan &plan) {
     if (Status status = verifyCuda(at("kernels", i) + ".cuda", *kernel.cuda, plan.signature);
         !status)
       return status;
+    if (kernel.cuda->keyNorms)
+      if (Status status =
+              verifyKeyNorms(at("kernels", i) + ".cuda.key_norms", *kernel.cuda->keyNorms, plan);
+          !status)
+        return status;
   }
   return Status::ok();
 }

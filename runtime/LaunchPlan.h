@@ -123,6 +123,10 @@ struct CudaLaunch {
   bool tensorMaps = false;
   int64_t rowsPerTile = 0; ///< box of q; 0 without tensor maps
   int64_t keysPerTile = 0; ///< box of k and v; 0: the kernel copies their rows on its own
+  /// The buffer that receives, for each request and KV head, the largest sum of squares of a key,
+  /// by which the kernel bounds its scores: of f32, cleared, operands of bf16. It stays 0, which
+  /// bounds nothing, where too few rows would gain by it. Unset: the kernel does not ask.
+  std::optional<int64_t> keyNorms = {};
 
   bool operator==(const CudaLaunch &) const = default;
 };

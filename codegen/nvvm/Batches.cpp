@@ -18,10 +18,10 @@ static constexpr int64_t kFlagsOffset = 0;
 static constexpr int64_t kCountOffset = 4;
 static constexpr int64_t kItemOffset = 8;
 
-static std::array<Value ItemFields::*, 8> fieldsOfItem() {
-  return {&ItemFields::request,       &ItemFields::head,     &ItemFields::tile,
-          &ItemFields::qLen,          &ItemFields::kvLen,    &ItemFields::firstToken,
-          &ItemFields::firstKeyToken, &ItemFields::hasVisits};
+static std::array<Value ItemFields::*, 9> fieldsOfItem() {
+  return {&ItemFields::request,       &ItemFields::head,      &ItemFields::tile,
+          &ItemFields::qLen,          &ItemFields::kvLen,     &ItemFields::firstToken,
+          &ItemFields::firstKeyToken, &ItemFields::hasVisits, &ItemFields::keyNorm};
 }
 
 static ItemFields loadFields(Device &device, Value offset) {
@@ -45,6 +45,7 @@ ItemFields skim::nvvm::readItem(Device &device, Value arguments, Value items, Va
   };
   ItemFields item;
   item.hasVisits = device.i32(0);
+  item.keyNorm = device.i32(0);
   constexpr auto bytes = static_cast<int64_t>(sizeof(skim_work_item));
   item.request = entry(items, ordinal, bytes, offsetof(skim_work_item, request));
   item.head = entry(items, ordinal, bytes, offsetof(skim_work_item, head));

@@ -8,12 +8,13 @@ namespace skim::nvvm {
 
 /// A work item as 32-bit numbers. `firstToken` and `firstKeyToken`: the request's first row among
 /// the queries, and its first key among contiguous keys. `hasVisits` is known once the item was
-/// published, 0 or 1.
+/// published, 0 or 1. `keyNorm`: the bits of the largest sum of squares of a key, as f32.
 struct ItemFields {
-  mlir::Value request, head, tile, qLen, kvLen, firstToken, firstKeyToken, hasVisits;
+  mlir::Value request, head, tile, qLen, kvLen, firstToken, firstKeyToken, hasVisits, keyNorm;
 };
 
-/// The item in items[ordinal], with what the kernel's arguments say of its request.
+/// The item in items[ordinal], with what the kernel's arguments say of its request; all but
+/// `keyNorm`.
 ItemFields readItem(Device &device, mlir::Value arguments, mlir::Value items, mlir::Value ordinal);
 /// The item in the record that belongs to slot `number` of the queries.
 ItemFields loadItem(Device &device, const SharedLayout &layout, mlir::Value number);

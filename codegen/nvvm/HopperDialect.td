@@ -14,7 +14,8 @@ def HopperDialect : Dialect {
     *roles*: groups of warps that run different code at the same time and hand work to each other through shared memory.
 
     - The **scheduler** (one warp) takes work items and walks their visits, thirty-two key tiles at a time. It *publishes* each visit.
-    - The **loader** (one warp) copies what each published visit needs into *rings*: queries, keys and values, a few slots each.
+    - The **loader** (one warp) copies what each published visit needs into *rings*: queries, keys and values, a few slots each. Where all lanes copy row by row,
+      a warp of its own, the **value_loader**, copies the values.
     - The **consumers** (one to three warpgroups of 64 rows) wait for slots, multiply, and release them.
 
     So the set of visited tiles is computed once, and no role can disagree with another: each visit takes and returns one slot of each ring.
@@ -30,7 +31,7 @@ def HopperDialect : Dialect {
 
 def Hopper_RoleKind : I32EnumAttr<"Role", "what a group of warps does", [
     I32EnumAttrCase<"Scheduler", 0, "scheduler">,
-    I32EnumAttrCase<"KeyLoader", 1, "key_loader">,
+    I32EnumAttrCase<"Loader", 1, "loader">,
     I32EnumAttrCase<"ValueLoader", 2, "value_loader">,
     I32EnumAttrCase<"Consumer", 3, "consumer">]> {
   let cppNamespace = "::skim::hopper";

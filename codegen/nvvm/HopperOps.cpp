@@ -112,10 +112,10 @@ LogicalResult KernelOp::verifyRegions() {
       return op.emitOpError() << "cannot stand in a 'hopper.kernel' outside of its roles";
     roles.push_back(role.getRole());
   }
-  if (roles !=
-      SmallVector<Role>{Role::Scheduler, Role::KeyLoader, Role::ValueLoader, Role::Consumer})
-    return emitOpError() << "expected the roles scheduler, key_loader, value_loader and consumer, "
-                            "once each in this order";
+  if (roles != SmallVector<Role>{Role::Scheduler, Role::Loader, Role::Consumer} &&
+      roles != SmallVector<Role>{Role::Scheduler, Role::Loader, Role::ValueLoader, Role::Consumer})
+    return emitOpError() << "expected the roles scheduler, loader, value_loader where there is "
+                            "one, and consumer, once each in this order";
   return success();
 }
 

@@ -14,11 +14,11 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
   let summary = "one kernel, divided among roles";
   let description = [{
     `page_size` is that of the cache, 0 for contiguous keys and values. With `gather_keys` in its schedule, the scheduler publishes keys (`hopper.publish_keys`), and a visit may be a
-    list of keys.
+    list of keys. `key_norms` is the workspace buffer that has, for each request and KV head, the largest sum of squares of a key, 0 where it is not known.
 
     Constraints:
 
-    - kernel_c1: the body is one `hopper.role` of each kind: scheduler, key_loader, value_loader, consumer.
+    - kernel_c1: the body is one `hopper.role` of each kind in this order: scheduler, loader, value_loader where there is one, consumer.
     - kernel_c2: `rows` of the schedule is 64 for each consumer, of which there are 1 to 3; `keys` is a multiple of 16 up to 256; `stages` is a power of two.
     - kernel_c3: `producer_registers` p and `consumer_registers` c of the schedule are multiples of 8 from 24 to 255, and fit into what the block starts with:
       `128 * p + 128 * consumers * c <= t * (min(255, 65536 / t) rounded down to a multiple of 8)` for t threads.
@@ -36,12 +36,9 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
       hopper.role scheduler {
       ^bb0(%item: !tile.item):
       }
-      hopper.role key_loader {
+      hopper.role loader {
       ^bb0(%item: !tile.item):
         hopper.copy_queries %item
-      }
-      hopper.role value_loader {
-      ^bb0(%item: !tile.item):
       }
       hopper.role consumer {
       ^bb0(%item: !tile.item):
@@ -53,7 +50,7 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
   }];
   let arguments = (ins
     SymbolNameAttr:$sym_name, Tile_ProblemAttr:$problem, Tile_ScheduleAttr:$schedule, Tile_ItemsAttr:$items,
-    DefaultValuedAttr<Tile_I64<0>, "0">:$page_size);
+    DefaultValuedAttr<Tile_I64<0>, "0">:$page_size, OptionalAttr<Tile_I64<0>>:$key_norms);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
   let hasVerifier = 1;
@@ -303,9 +300,13 @@ def Hopper_OnlineSoftmaxOp : Hopper_Op<"online_softmax",
     [AllTypesMatch<["scores", "probabilities"]>, AllTypesMatch<["state", "result"]>]> {
   let summary = "take the scores of a visit into the running softmax, rescaling only where it matters";
   let description = [{
-    With the reference m of a row and the scores s of the visit in units of the natural logarithm: where `max_j s_j > m + 8 ln 2` (or m is -inf), `m' = max(m, max_j s_j)`, otherwise `m' = m`;
-    `p_j = exp(s_j - m')`, at most 256; `l' = exp(m - m') l + sum_j p_j`. The accumulator is due to be scaled by `exp(m - m')`: `hopper.rescale` does it.
+    With the reference m of a row and the scores s of the visit in units of the natural logarithm: where `max_j s_j > m + t ln 2` (or m is -inf), `m' = max(m, max_j s_j)`, otherwise `m' = m`;
+    `p_j = exp(s_j - m')`, at most `2^t`; `l' = exp(m - m') l + sum_j p_j`. The accumulator is due to be scaled by `exp(m - m')`: `hopper.rescale` does it. The slack t is 32 for operands
+    of bf16, which has the exponents of f32, and 8 for f16.
     What a row becomes depends on that row alone, bit for bit: a vote of the warp only decides whether the branch is entered.
+
+    With `queries`, of a kernel that has `key_norms`, no maximum is taken where none can pass its row's reference: by the inequality of Cauchy and Schwarz `|s_j| <= |q| max |k|` times the softmax
+    scale, so once `|q| max |k| scale <= m + t ln 2` for all rows of a warp (less a part in 64 for rounding), the rest of the item needs no maxima. The result is the same bit for bit.
 
     `first`: the state is empty, and m' is the maximum. `scaled`: the scores carry the softmax scale already.
     The delayed rescaling is that of FlashAttention-4.
@@ -313,12 +314,16 @@ def Hopper_OnlineSoftmaxOp : Hopper_Op<"online_softmax",
     Example:
 
     ```mlir
-    %p, %s1 = hopper.online_softmax %scores, %s0 : !tile.fragment<192x64xf32>, !tile.state<192x128>
+    %p, %s1 = hopper.online_softmax %scores, %s0 of %item : !tile.fragment<192x64xf32>, !tile.state<192x128>
+    %p1, %s2 = hopper.online_softmax %scores, %s1 of %item bounded by %queries : !tile.shared<192x128xbf16, swizzle = 128> : !tile.fragment<192x64xf32>, !tile.state<192x128>
     ```
   }];
-  let arguments = (ins Tile_Fragment:$scores, Tile_State:$state, UnitAttr:$first, UnitAttr:$scaled, Tile_Item:$item);
+  let arguments = (ins Tile_Fragment:$scores, Tile_State:$state, UnitAttr:$first, UnitAttr:$scaled, Tile_Item:$item, Optional<Tile_Shared>:$queries);
   let results = (outs Tile_Fragment:$probabilities, Tile_State:$result);
-  let assemblyFormat = "$scores `,` $state `of` $item attr-dict `:` qualified(type($scores)) `,` qualified(type($state))";
+  let assemblyFormat = [{
+    $scores `,` $state `of` $item (`bounded` `by` $queries^ `:` qualified(type($queries)))? attr-dict
+    `:` qualified(type($scores)) `,` qualified(type($state))
+  }];
 }
 
 def Hopper_PackOp : Hopper_Op<"pack"> {

@@ -53,5 +53,7 @@ void skim::nvvm::describeLaunches(ModuleOp module, LaunchPlan &plan) {
     launch.tensorMaps = true;
     launch.rowsPerTile = schedule.getRows();
     launch.keysPerTile = schedule.getCopyRows() ? 0 : schedule.getKeys();
+    if (auto norms = program->getAttrOfType<IntegerAttr>(kKeyNormsAttr))
+      launch.keyNorms = norms.getInt();
   }
 }

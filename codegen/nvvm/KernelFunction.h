@@ -18,6 +18,9 @@ mlir::LLVM::LLVMFuncOp createKernelFunction(Device &device, llvm::StringRef name
 /// Says in `plan` how the kernels that the programs of `module` become are launched.
 void describeLaunches(mlir::ModuleOp module, LaunchPlan &plan);
 
+/// The attribute of an attention program that names the buffer of its key norms.
+inline constexpr llvm::StringLiteral kKeyNormsAttr = "hopper.key_norms";
+
 /// Whether a program is attention, which roles share, and not something that threads do item by
 /// item.
 bool isAttention(tile::ProgramOp program);

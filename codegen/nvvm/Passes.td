@@ -10,12 +10,21 @@ class SkimNvvmPass<string flag> : Pass<flag, "::mlir::ModuleOp"> {
     "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect", "::skim::hopper::HopperDialect"];
 }
 
+def BoundScores : SkimNvvmPass<"skim-nvvm-bound-scores"> {
+  let summary = "have the runtime bound the scores of attention programs";
+  let description = [{
+    Adds a buffer to the launch plan that receives the largest norm of a key for each request and KV head, and names it on the attention program, where scores are products
+    of queries and keys of bf16 that nothing changes before the softmax: then no score passes the product of its query's norm and that one, and the softmax can do without maxima
+    (see `hopper.online_softmax`). Runs before the launch plan is taken from the module.
+  }];
+}
+
 def SplitRoles : SkimNvvmPass<"skim-nvvm-split-roles"> {
   let summary = "divide attention programs among a scheduler, loaders and consumers";
   let description = [{
     A `tile.program` that ends in `tile.finish` becomes a `hopper.kernel`. What the item computes once is cloned into the scheduler, which walks the visits and
     publishes them, and into the consumers, which take them as they come; loads become copies of two loaders, of queries and keys and of values. Operands and shapes that sm_90a has no
-    kernel for are refused here. Launch plans are dropped: the host has them. Runs first.
+    kernel for are refused here. Launch plans are dropped: the host has them. Runs first of those that lower.
   }];
 }
 

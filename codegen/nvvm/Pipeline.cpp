@@ -16,6 +16,8 @@
 using namespace mlir;
 using namespace skim::nvvm;
 
+void skim::nvvm::addPlanPipeline(OpPassManager &manager) { manager.addPass(createBoundScores()); }
+
 void skim::nvvm::addLowerTilePipeline(OpPassManager &manager) {
   manager.addPass(createSplitRoles());
   manager.addPass(createPipelineProducts());

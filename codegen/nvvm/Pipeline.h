@@ -7,6 +7,8 @@
 
 namespace skim::nvvm {
 
+/// What launch plans for this target need beside those for others.
+void addPlanPipeline(mlir::OpPassManager &manager);
 /// `tile` to roles, roles to structured control flow over registers.
 void addLowerTilePipeline(mlir::OpPassManager &manager);
 /// Structured control flow to LLVM's dialect.

@@ -9,7 +9,7 @@ using namespace skim;
 using namespace skim::nvvm;
 
 /// Fields of a state in front of the accumulator.
-static constexpr size_t kStateHeader = 7;
+static constexpr size_t kStateHeader = 8;
 
 RegisterTypes::RegisterTypes() {
   addConversion([](Type type) { return type; });
@@ -25,7 +25,7 @@ RegisterTypes::RegisterTypes() {
   addConversion([](tile::StateType type) -> Type {
     MLIRContext *context = type.getContext();
     SmallVector<Type> fields(kStateHeader + type.getColumns() / 2, Float32Type::get(context));
-    fields[kStateHeader - 1] = IntegerType::get(context, 1);
+    fields[kStateHeader - 2] = fields[kStateHeader - 1] = IntegerType::get(context, 1);
     return LLVM::LLVMStructType::getLiteral(context, fields);
   });
   auto cast = [](OpBuilder &builder, Type type, ValueRange inputs, Location loc) -> Value {
@@ -56,14 +56,19 @@ Value skim::nvvm::pack(Device &device, ValueRange fields) {
 
 State State::unpack(Device &device, Value packed) {
   SmallVector<Value> fields = nvvm::unpack(device, packed);
-  State state{
-      {fields[0], fields[1]}, {fields[2], fields[3]}, {fields[4], fields[5]}, fields[6], {}};
+  State state{{fields[0], fields[1]},
+              {fields[2], fields[3]},
+              {fields[4], fields[5]},
+              fields[6],
+              fields[7],
+              {}};
   state.output.assign(fields.begin() + kStateHeader, fields.end());
   return state;
 }
 
 Value State::pack(Device &device) const {
-  SmallVector<Value> fields = {maximum[0], maximum[1], sum[0], sum[1], due[0], due[1], isDue};
+  SmallVector<Value> fields = {maximum[0], maximum[1], sum[0], sum[1],
+                               due[0],     due[1],     isDue,  isBounded};
   llvm::append_range(fields, output);
   return nvvm::pack(device, fields);
 }

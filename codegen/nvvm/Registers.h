@@ -30,6 +30,8 @@ struct State {
   mlir::Value sum[2];     ///< of this thread's columns
   mlir::Value due[2];     ///< factor that the accumulator is due
   mlir::Value isDue;      ///< whether some factor of the warp is not 1
+  /// Whether no score of the warp's rows can make their references be raised again.
+  mlir::Value isBounded;
   llvm::SmallVector<mlir::Value> output;
 
   static State unpack(Device &device, mlir::Value packed);

@@ -31,7 +31,7 @@ struct SharedLayout {
   static constexpr int64_t kAheadBytes = 32 * 128;
   static constexpr int64_t kBatchHeader = 64;
   static constexpr int64_t kVisitBytes = 8;
-  static constexpr int64_t kItemBytes = 32;
+  static constexpr int64_t kItemBytes = 48;
   /// A slot's record is read by masks when its keys have been released and replaced already.
   static constexpr int64_t kRecordsOfSlot = 2;
   /// Enough for the scheduler to be an item or two ahead.

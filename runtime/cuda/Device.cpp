@@ -1,6 +1,7 @@
 #include "runtime/cuda/Device.h"
 
 #include "runtime/cuda/JitLog.h"
+#include "runtime/cuda/KeyNormsImage.h"
 #include "runtime/cuda/SetupImage.h"
 
 #include <array>
@@ -129,7 +130,7 @@ Expected<std::shared_ptr<const Device>> Device::create(const DriverApi &api, Con
 }
 
 Device::~Device() {
-  module_.reset();
+  modules_.clear();
   if (releasedDevice_ >= 0)
     api_.primaryContextRelease(releasedDevice_);
 }
@@ -164,20 +165,28 @@ Status Device::readAttributes(int device) {
 }
 
 Status Device::loadSetup() {
-  Expected<LoadedModule> loaded = LoadedModule::load(api_, context_, kSetupImage);
-  if (!loaded)
-    return loaded.status();
-  module_ = std::make_unique<LoadedModule>(*std::move(loaded));
-  const std::pair<const char *, Function *> functions[] = {{"skim_setup", &setup_.setup},
-                                                           {"skim_upload", &setup_.upload},
-                                                           {"skim_check_pages", &setup_.checkPages},
-                                                           {"skim_fill", &setup_.fill}};
-  for (const auto &[symbol, function] : functions) {
-    const Expected<Function> found = module_->function(symbol);
-    if (!found)
-      return found.status();
-    *function = *found;
-  }
+  const auto load = [&](const char *image,
+                        std::initializer_list<std::pair<const char *, Function *>> functions) {
+    Expected<LoadedModule> loaded = LoadedModule::load(api_, context_, image);
+    if (!loaded)
+      return loaded.status();
+    const LoadedModule &module = modules_.emplace_back(*std::move(loaded));
+    for (const auto &[symbol, function] : functions) {
+      const Expected<Function> found = module.function(symbol);
+      if (!found)
+        return found.status();
+      *function = *found;
+    }
+    return Status::ok();
+  };
+  if (Status status = load(kSetupImage, {{"skim_setup", &setup_.setup},
+                                         {"skim_upload", &setup_.upload},
+                                         {"skim_check_pages", &setup_.checkPages},
+                                         {"skim_fill", &setup_.fill}});
+      !status)
+    return status;
+  if (Status status = load(kKeyNormsImage, {{"skim_key_norms", &setup_.keyNorms}}); !status)
+    return status;
   // Room for the tiles of many requests.
   return api_.check(
       api_.functionSetAttribute(setup_.setup, kMaxDynamicSharedBytes,

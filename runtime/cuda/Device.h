@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace skim::cuda {
 
@@ -52,12 +53,13 @@ private:
   Status status_;
 };
 
-/// The kernels of the runtime itself (device/Setup.c).
+/// The kernels of the runtime itself (device/Setup.c, device/KeyNorms.c).
 struct SetupFunctions {
   Function setup = nullptr;
   Function upload = nullptr;
   Function checkPages = nullptr;
   Function fill = nullptr;
+  Function keyNorms = nullptr;
 };
 
 /// Immutable and shared by all kernels of one context.
@@ -101,7 +103,7 @@ private:
   int64_t multiprocessors_ = 0;
   int64_t sharedBytesPerBlock_ = 0;
   bool readsPageableMemory_ = false;
-  std::unique_ptr<LoadedModule> module_;
+  std::vector<LoadedModule> modules_;
   SetupFunctions setup_;
 };
 

@@ -1,6 +1,7 @@
 #include "runtime/cuda/Launch.h"
 
 #include "runtime/CheckedMath.h"
+#include "runtime/cuda/device/KeyNormArguments.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +18,9 @@ constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
 unsigned gridFor(int64_t count, int64_t perBlock, int64_t most) {
   return static_cast<unsigned>(std::clamp<int64_t>(ceilDiv(count, perBlock), 1, most));
 }
+
+/// Query rows over a KV head from which on reading its keys once more for their norms is repaid.
+constexpr int64_t kRowsForNorms = 4096;
 
 int32_t atMostInt(int64_t value) { return static_cast<int32_t>(std::min(value, kLargest)); }
 
@@ -92,6 +96,12 @@ skim_setup_kernel Launch::setupKernel(size_t kernel) const {
   return setup;
 }
 
+int64_t Launch::mostKeys() const {
+  return args.block_table
+             ? std::min(shape.maxKvLength, operands.blockTable.shape[1] * args.page_size)
+             : shape.maxKvLength;
+}
+
 Expected<skim_setup_arguments> Launch::setupArguments() const {
   skim_setup_arguments setup = {};
   setup.cu_seqlens_q = args.cu_seqlens_q;
@@ -103,13 +113,11 @@ Expected<skim_setup_arguments> Launch::setupArguments() const {
   setup.noncausal = plan.signature.noncausal;
   setup.query_tokens = atMostInt(std::min(shape.totalQueryTokens, tokensOf(operands, kept)));
   setup.max_query_length = static_cast<int32_t>(shape.maxQueryLength);
-  int64_t keys = shape.maxKvLength;
-  if (args.block_table) {
+  int64_t keys = mostKeys();
+  if (args.block_table)
     setup.page_checks = reinterpret_cast<const uint8_t *>(workspace + layout.pageChecks);
-    keys = std::min(keys, operands.blockTable.shape[1] * args.page_size);
-  } else {
+  else
     setup.kv_tokens = atMostInt(operands.k.shape[0]);
-  }
 
   // What the axes of inputs have room for.
   for (size_t i = 0; i < plan.inputs.size(); ++i) {
@@ -220,6 +228,37 @@ Status Launch::enqueueClears() const {
   return enqueueFill(operands.compactCounts, 0);
 }
 
+Status Launch::enqueueKeyNorms(int64_t buffer) const {
+  const Signature &signature = plan.signature;
+  const int64_t rows = shape.maxQueryLength * (signature.queryHeads / signature.kvHeads);
+  if (rows < kRowsForNorms || args.requests == 0)
+    return Status::ok();
+  skim_norm_arguments norm = {};
+  norm.key = args.key;
+  norm.kv_lens = args.kv_lens;
+  norm.cu_seqlens_kv = args.cu_seqlens_kv;
+  norm.block_table = args.block_table;
+  norm.block_table_stride = args.block_table_stride;
+  norm.norms = reinterpret_cast<uint32_t *>(workspace +
+                                            layout.placements[static_cast<size_t>(buffer)].offset);
+  norm.head_dim = static_cast<int32_t>(signature.headDim);
+  norm.page_size = atMostInt(args.page_size);
+  norm.max_kv_length = atMostInt(mostKeys());
+  if (args.block_table)
+    norm.pages = atMostInt(operands.k.shape[0]);
+  else
+    norm.kv_tokens = atMostInt(operands.k.shape[0]);
+  void *parameters[] = {&norm};
+  const DriverApi &api = program.device().api();
+  const unsigned shares =
+      gridFor(mostKeys(), SKIM_NORM_KEYS, 8 * program.device().multiprocessors());
+  return api.check(api.launchKernel(program.device().setup().keyNorms, shares,
+                                    static_cast<unsigned>(signature.kvHeads),
+                                    static_cast<unsigned>(args.requests), SKIM_NORM_THREADS, 1, 1,
+                                    0, stream, parameters, nullptr),
+                   "bounding the norms of keys");
+}
+
 Status Launch::enqueueKernels() const {
   auto *arguments = workspace + layout.arguments;
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
@@ -227,6 +266,9 @@ Status Launch::enqueueKernels() const {
     const KernelRegion &region = layout.kernels[i];
     if (region.mostItems == 0)
       continue;
+    if (description.keyNorms)
+      if (Status status = enqueueKeyNorms(*description.keyNorms); !status)
+        return status;
     auto *items = workspace + region.items;
     auto *itemCount = workspace + region.itemCount;
     auto *nextItem = workspace + region.nextItem;

@@ -35,6 +35,7 @@ struct Launch {
   Status enqueueSetup() const;
   /// Clears zeroed buffers, and results that requests without rows leave as they are.
   Status enqueueClears() const;
+  /// The kernels of the plan, and the norms of keys in front of those that ask for them.
   Status enqueueKernels() const;
 
 private:
@@ -43,6 +44,9 @@ private:
   Status enqueueUpload() const;
   Status enqueuePageCheck() const;
   Status enqueueFill(const TensorView &view, int32_t value) const;
+  Status enqueueKeyNorms(int64_t buffer) const;
+  /// The most keys of a request that the operands have room for.
+  int64_t mostKeys() const;
   Expected<skim_setup_arguments> setupArguments() const;
   skim_setup_kernel setupKernel(size_t kernel) const;
 };

@@ -35,11 +35,12 @@ LaunchPlan fullPlan() {
         ShapeExpr::add(ShapeExpr::floorDiv(ShapeSymbol::MaxQueryLength, 64), 2),
         ShapeExpr::min(ShapeExpr::mul(blocks, 2), std::numeric_limits<int64_t>::max())},
        true},
-      {"scores", DType::F64, 1, {1, 1, blocks, 64}, false, true}};
+      {"scores", DType::F64, 1, {1, 1, blocks, 64}, false, true},
+      {"norms", DType::F32, 1, {ShapeSymbol::Requests, 2, 1, 1}, true}};
   plan.kernels = {{"pool_keys", HeadAxis::KvHead, ItemAxis::Keys, 64},
                   {"select", HeadAxis::None, ItemAxis::None, 1},
                   {"attention", HeadAxis::QueryHead, ItemAxis::Queries, 64, 128,
-                   CudaLaunch{384, 200000, 1, true, 128, 64}}};
+                   CudaLaunch{384, 200000, 1, true, 128, 64, 3}}};
   plan.allowedLayers = {0, 1, -5};
   return plan;
 }
@@ -161,6 +162,14 @@ INSTANTIATE_TEST_SUITE_P(
         Contradiction{"mapsOfF32", [](LaunchPlan &p) { p.signature.operand = DType::F32; },
                       "kernels[2].cuda.tensor_maps: expected false for operands that are not of 16 "
                       "bits but got true"},
+        Contradiction{"normsNowhere", [](LaunchPlan &p) { p.kernels[2].cuda->keyNorms = 4; },
+                      "kernels[2].cuda.key_norms: expected a buffer of the plan but got 4"},
+        Contradiction{"normsElsewhere", [](LaunchPlan &p) { p.kernels[2].cuda->keyNorms = 2; },
+                      "kernels[2].cuda.key_norms: expected a zeroed buffer of one f32 for each "
+                      "request and KV head but got 'scores'"},
+        Contradiction{"normsOfF16", [](LaunchPlan &p) { p.signature.operand = DType::F16; },
+                      "kernels[2].cuda.key_norms: expected null where keys are not up to 256 bf16, "
+                      "a multiple of 8 but got 3"},
         Contradiction{"mapsOfOddDim", [](LaunchPlan &p) { p.signature.headDim = 80; },
                       "kernels[2].cuda.tensor_maps: expected false for dimensions that are no "
                       "multiples of 64 but got true"}),
@@ -199,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"syntax", "{", "{{", "expected JSON but got text that is not"},
         Damage{"format", "skim launch plan", "other",
                "format: expected \"skim launch plan\" but got \"other\""},
-        Damage{"version", "\"version\": 4", "\"version\": 3", "version: expected 4 but got 3"},
+        Damage{"version", "\"version\": 5", "\"version\": 4", "version: expected 5 but got 4"},
         Damage{"integer", "\"head_dim\": 128", "\"head_dim\": 1.5",
                "signature.head_dim: expected an integer but got 1.5"},
         Damage{"tooLarge", "\"head_dim\": 128", "\"head_dim\": 18446744073709551615",

@@ -23,7 +23,6 @@ using hopper::Role;
 namespace {
 
 constexpr int64_t kThreadsOfGroup = 128;
-constexpr int64_t kLoaders = 2; ///< warps that read batches
 
 class KernelLowering {
 public:
@@ -42,6 +41,8 @@ private:
   /// Moves the body of a role here, for `item`.
   LogicalResult inlineRole(Role role, const ItemFields &item);
   tile::ItemRecordOp createRecord(const ItemFields &item);
+  Value kvHeadOf(const ItemFields &item);
+  Value loadKeyNorm(const ItemFields &item, int64_t buffer);
   /// Loops while `head` gives a true value.
   LogicalResult repeat(llvm::function_ref<Value()> head, llvm::function_ref<LogicalResult()> body);
 
@@ -63,6 +64,7 @@ LLVM::LLVMFuncOp KernelLowering::createFunction() {
 
 void KernelLowering::initializeBarriers() {
   int64_t consumerWarps = 4 * kernel.getSchedule().getConsumers();
+  int64_t loaders = kernel.getRole(Role::ValueLoader) ? 2 : 1;
   device.ifThen(device.equal(device.thread(), device.i32(0)), [&] {
     auto initialize = [&](int64_t offset, int64_t arrivals) {
       NVVM::MBarrierInitOp::create(device, device.shared(offset), device.i32(arrivals), Value());
@@ -71,7 +73,7 @@ void KernelLowering::initializeBarriers() {
       for (int64_t slot = 0; slot < ring->slots; ++slot) {
         initialize(ring->barriers + 16 * slot, 1);
         initialize(ring->barriers + 16 * slot + 8,
-                   ring == &layout.batches ? kLoaders : consumerWarps);
+                   ring == &layout.batches ? loaders : consumerWarps);
       }
     initialize(layout.tail, 1);
     NVVM::FenceMbarrierInitOp::create(device);
@@ -92,12 +94,24 @@ LogicalResult KernelLowering::repeat(llvm::function_ref<Value()> head,
   return result;
 }
 
+Value KernelLowering::kvHeadOf(const ItemFields &item) {
+  tile::ProblemAttr problem = kernel.getProblem();
+  return device.floorDiv(device.toIndex(item.head), problem.getQueryHeads() / problem.getKvHeads());
+}
+
+Value KernelLowering::loadKeyNorm(const ItemFields &item, int64_t buffer) {
+  cpu::BufferView norms = cpu::loadBuffer(device, arguments, tile::Space::Buffer, buffer);
+  Value cell = device.add(device.mul(device.toIndex(item.request), norms.strides[0]),
+                          device.mul(kvHeadOf(item), norms.strides[1]));
+  return device.load(device.getI32Type(),
+                     device.offset(norms.data, device.mul(cell, device.index(4))));
+}
+
 tile::ItemRecordOp KernelLowering::createRecord(const ItemFields &item) {
   Value zero = device.index(0);
   Value kvLen = device.toIndex(item.kvLen), qLen = device.toIndex(item.qLen);
   Value head = device.toIndex(item.head), tile = device.toIndex(item.tile);
-  Value kvHead =
-      device.floorDiv(head, kernel.getProblem().getQueryHeads() / kernel.getProblem().getKvHeads());
+  Value kvHead = kvHeadOf(item);
   int64_t tileRows = kernel.getSchedule().getRows();
   Value start = device.mul(tile, device.index(tileRows));
   Value rowsBegin = device.max(device.sub(device.sub(kvLen, qLen), start), zero);
@@ -135,6 +149,8 @@ LogicalResult KernelLowering::lowerScheduler() {
       },
       [&] {
         ItemFields item = readItem(device, arguments, items, device.getI32(taken));
+        if (std::optional<uint64_t> norms = kernel.getKeyNorms())
+          item.keyNorm = loadKeyNorm(item, static_cast<int64_t>(*norms));
         beginBatches(device, layout, item);
         LogicalResult inlined = inlineRole(Role::Scheduler, item);
         publishBatch(device, layout, kLastOfItem);
@@ -159,7 +175,7 @@ LogicalResult KernelLowering::lowerLoader(Role role) {
         device.set(number, device.add(device.getI32(number), device.i32(1)));
         return inlined;
       });
-  if (role == Role::KeyLoader)
+  if (role == Role::Loader)
     endItems(device, layout);
   return result;
 }
@@ -206,10 +222,10 @@ LogicalResult KernelLowering::run() {
             device, static_cast<int32_t>(kernel.getSchedule().getProducerRegisters()),
             NVVM::SetMaxRegisterAction::decrease);
         device.ifThen(device.equal(warp, device.i32(0)), [&] { also(lowerScheduler()); });
-        device.ifThen(device.equal(warp, device.i32(1)),
-                      [&] { also(lowerLoader(Role::KeyLoader)); });
-        device.ifThen(device.equal(warp, device.i32(2)),
-                      [&] { also(lowerLoader(Role::ValueLoader)); });
+        device.ifThen(device.equal(warp, device.i32(1)), [&] { also(lowerLoader(Role::Loader)); });
+        if (kernel.getRole(Role::ValueLoader))
+          device.ifThen(device.equal(warp, device.i32(2)),
+                        [&] { also(lowerLoader(Role::ValueLoader)); });
       },
       [&] {
         NVVM::SetMaxRegisterOp::create(

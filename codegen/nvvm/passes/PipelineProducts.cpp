@@ -52,8 +52,10 @@ private:
   /// Waits for the scores, frees the keys, and applies what stands between product and softmax.
   Value finishScores(Value scores, Value number, Value visit, int64_t pending, Value keep);
   hopper::OnlineSoftmaxOp softmaxOf(Value scores, Value state, bool first) {
-    return hopper::OnlineSoftmaxOp::create(builder, scores.getType(), state.getType(), scores,
-                                           state, first, modifiesScores(), op.getItem());
+    bool bounded = op->getParentOfType<hopper::KernelOp>().getKeyNorms().has_value();
+    return hopper::OnlineSoftmaxOp::create(
+        builder, scores.getType(), state.getType(), scores, state, first, modifiesScores(),
+        op.getItem(), bounded ? dot.getQueries() : TypedValue<tile::SharedType>());
   }
   bool modifiesScores() { return llvm::any_of(between, llvm::IsaPred<tile::MapScoresOp>); }
   Value pack(Value probabilities) {

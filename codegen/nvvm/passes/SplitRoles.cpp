@@ -34,7 +34,7 @@ private:
   /// Starts a role; its block has the item as its argument.
   Block *createRole(hopper::Role kind);
   void buildScheduler();
-  void buildLoader(hopper::Role kind, tile::Operand operand);
+  void buildLoader(hopper::Role kind, ArrayRef<tile::Operand> operands);
   LogicalResult buildConsumer();
 
   /// Copies what the item's operations compute once for it: all but the products.
@@ -108,16 +108,17 @@ void RoleSplitter::buildScheduler() {
   tile::YieldOp::create(builder, visits.getLoc(), ValueRange());
 }
 
-void RoleSplitter::buildLoader(hopper::Role kind, tile::Operand operand) {
+void RoleSplitter::buildLoader(hopper::Role kind, ArrayRef<tile::Operand> operands) {
   Location loc = visits.getLoc();
   Block *block = createRole(kind);
   Value item = block->getArgument(0);
-  if (operand == tile::Operand::Keys)
+  if (kind == hopper::Role::Loader)
     hopper::CopyQueriesOp::create(builder, loc, item);
   auto walk = hopper::ForEachPublishedOp::create(builder, loc, item, ValueRange());
   Block *body = builder.createBlock(
       &walk.getBody(), {}, {tile::VisitType::get(context), builder.getI32Type()}, {loc, loc});
-  hopper::CopyOp::create(builder, loc, operand, body->getArgument(0), body->getArgument(1));
+  for (tile::Operand operand : operands)
+    hopper::CopyOp::create(builder, loc, operand, body->getArgument(0), body->getArgument(1));
   tile::YieldOp::create(builder, loc, ValueRange());
 }
 
@@ -174,11 +175,18 @@ LogicalResult RoleSplitter::run() {
     return failure();
   kernel = hopper::KernelOp::create(builder, program.getLoc(), program.getSymName(),
                                     program.getProblem(), program.getSchedule(), program.getItems(),
-                                    pageSizeOf(program));
+                                    pageSizeOf(program),
+                                    program->getAttrOfType<IntegerAttr>(kKeyNormsAttr));
   builder.createBlock(&kernel.getBody());
   buildScheduler();
-  buildLoader(hopper::Role::KeyLoader, tile::Operand::Keys);
-  buildLoader(hopper::Role::ValueLoader, tile::Operand::Values);
+  // A lane starts the copy of a whole tile, keys and values in turn: a loader of keys that runs
+  // ahead of the values slows the consumers down. Copies row by row keep two warps busy.
+  if (program.getSchedule().getGatherKeys() || program.getSchedule().getCopyRows()) {
+    buildLoader(hopper::Role::Loader, tile::Operand::Keys);
+    buildLoader(hopper::Role::ValueLoader, tile::Operand::Values);
+  } else {
+    buildLoader(hopper::Role::Loader, {tile::Operand::Keys, tile::Operand::Values});
+  }
   if (failed(buildConsumer()))
     return failure();
   program.erase();

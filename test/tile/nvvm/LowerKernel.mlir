@@ -9,11 +9,11 @@
 // CHECK: nvvm.fence.mbarrier.init
 // CHECK: nvvm.barrier0
 // Four warps produce with few registers; the rest take theirs.
-// CHECK: nvvm.setmaxregister decrease 80
+// CHECK: nvvm.setmaxregister decrease 56
 // CHECK: llvm.atomicrmw add
 // CHECK: tile.for_each_visit
 // CHECK: hopper.copy_queries
-// CHECK: nvvm.setmaxregister increase 144
+// CHECK: nvvm.setmaxregister increase 152
 // CHECK: hopper.await_queries
 // CHECK: llvm.return
 

@@ -2,12 +2,12 @@
 
 // The walk over visits stands in the scheduler alone; the loaders copy what it publishes, and the consumers multiply it.
 // CHECK-LABEL: hopper.kernel @attention
-// CHECK-SAME: schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3, producer_registers = 80, consumer_registers = 144>
+// CHECK-SAME: schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3, producer_registers = 56, consumer_registers = 152>
 // CHECK: hopper.role scheduler {
 // CHECK: ^bb0(%[[ITEM:.*]]: !tile.item):
 // CHECK: tile.for_each_visit %[[VISIT:.*]] of %[[ITEM]]
 // CHECK: hopper.publish %[[VISIT]]
-// CHECK: hopper.role key_loader {
+// CHECK: hopper.role loader {
 // CHECK: hopper.copy_queries %[[ITEM:.*]]
 // CHECK: hopper.for_each_published of %[[ITEM]] {
 // CHECK: ^bb0(%[[VISIT:.*]]: !tile.visit, %[[NUMBER:.*]]: i32):
