@@ -7,6 +7,7 @@ namespace skim::bench {
 llvm::ArrayRef<GpuKernel> gpuKernels() {
   static const GpuKernel kernels[] = {
       {"causal-d64", "causal.skim", kCausal, 64},
+      {"causal-d96", "causal.skim", kCausal, 96},
       {"causal-d128", "causal.skim", kCausal},
       {"causal-d256", "causal.skim", kCausal, 256},
       {"causal-d128-page128", "causal.skim", kCausal, 128, 128},

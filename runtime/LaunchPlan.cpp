@@ -127,8 +127,8 @@ Status verifyCuda(const std::string &field, const CudaLaunch &launch, const Sign
     return Status::ok();
   if (dtypeSize(signature.operand) != 2)
     return invalid(field + ".tensor_maps", "false for operands that are not of 16 bits", "true");
-  if (signature.headDim % 64 != 0 || signature.valueDim % 64 != 0)
-    return invalid(field + ".tensor_maps", "false for dimensions that are no multiples of 64",
+  if (signature.headDim % 32 != 0 || signature.valueDim % 32 != 0)
+    return invalid(field + ".tensor_maps", "false for dimensions that are no multiples of 32",
                    "true");
   return Status::ok();
 }

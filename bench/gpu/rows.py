@@ -221,7 +221,7 @@ K = 1024
 RAGGED = log_uniform(64, 100, 32 * K)
 ROWS = [
     *(Row(f"dense {n}K", "causal-d128", lambda n=n: dense([n * K], [n * K]), beside_dense) for n in (16, 32, 64, 128)),
-    *(Row(f"dense 32K, dim {d}", f"causal-d{d}", lambda d=d: dense([32 * K], [32 * K], d), beside_dense) for d in (64, 256)),
+    *(Row(f"dense 32K, dim {d}", f"causal-d{d}", lambda d=d: dense([32 * K], [32 * K], d), beside_dense) for d in (64, 96, 256)),
     Row("every block listed 32K", "block_lists-d128", lambda: lists(32 * K, 1.0), beside_flashinfer_lists),
     *(Row(f"sink 64, window 4096, {n}K", "streaming-d128", lambda n=n: streaming(n * K), beside_flex_streaming)
       for n in (32, 128)),

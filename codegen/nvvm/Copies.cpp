@@ -73,7 +73,7 @@ static Value pageOf(Device &device, KeyTile &tile, Value key, int64_t page) {
 }
 
 static void copyPaged(Device &device, KeyTile &tile, unsigned map, Value slot, Value barrier,
-                      int64_t keys, int64_t columns) {
+                      int64_t keys, const Panels &panels) {
   int64_t page = pageSize(device);
   Value zero = device.i32(0);
   Value kvHead = device.toI32(tile.item.getKvHead());
@@ -86,14 +86,14 @@ static void copyPaged(Device &device, KeyTile &tile, unsigned map, Value slot, V
     return;
   }
   // A page a lane, panel by panel.
-  int64_t pages = keys / page, panels = columns / 64;
+  int64_t pages = keys / page;
   Value lane = device.lane();
   auto copyPage = [&](Value position) {
     Value first = device.mul(position, device.i32(page));
     Value number = pageOf(device, tile, device.add(tile.firstKey, device.toIndex(first)), page);
-    Value row = device.add(slot, device.mul(first, device.i32(SharedLayout::kColumnBytes)));
-    for (int64_t panel = 0; panel < panels; ++panel) {
-      Value start = device.add(row, device.i32(panel * keys * SharedLayout::kColumnBytes));
+    Value row = device.add(slot, device.mul(first, device.i32(panels.rowBytes)));
+    for (int64_t panel = 0; panel < panels.count; ++panel) {
+      Value start = device.add(row, device.i32(panel * keys * panels.rowBytes));
       copyBox(device, map, device.shared(start), barrier,
               {zero, zero, device.i32(panel), kvHead, number});
     }
@@ -106,19 +106,19 @@ static void copyPaged(Device &device, KeyTile &tile, unsigned map, Value slot, V
 }
 
 /// Overwrites rows [count, keys) of a slot by 0, all lanes together.
-static void clearRows(Device &device, Value slot, Value count, int64_t keys, int64_t columns) {
+static void clearRows(Device &device, Value slot, Value count, int64_t keys, const Panels &panels) {
   constexpr int64_t kChunk = 16;
-  constexpr int64_t kChunks = SharedLayout::kColumnBytes / kChunk;
+  int64_t chunks = panels.rowBytes / kChunk;
   Type chunk = VectorType::get({4}, device.getI32Type());
   Value zero = arith::ConstantOp::create(device, cast<TypedAttr>(device.getZeroAttr(chunk)));
-  Value end = device.index(keys * kChunks);
-  Value first = device.add(device.mul(count, device.index(kChunks)), device.toIndex(device.lane()));
+  Value end = device.index(keys * chunks);
+  Value first = device.add(device.mul(count, device.index(chunks)), device.toIndex(device.lane()));
   device.loop(first, end, 32, [&](Value position) {
     Value offset = device.add(slot, device.mul(device.toI32(position), device.i32(kChunk)));
-    for (int64_t panel = 0; panel < columns / 64; ++panel)
+    for (int64_t panel = 0; panel < panels.count; ++panel)
       LLVM::StoreOp::create(
           device, zero,
-          device.shared(device.add(offset, device.i32(panel * keys * SharedLayout::kColumnBytes))),
+          device.shared(device.add(offset, device.i32(panel * keys * panels.rowBytes))),
           /*alignment=*/kChunk);
   });
   // What generic stores wrote is read by the tensor cores.
@@ -133,7 +133,7 @@ void skim::nvvm::copyKeyTile(Device &device, const SharedLayout &layout, KeyTile
   int64_t keys = info.schedule.getKeys();
   bool isKeys = tile.operand == tile::Operand::Keys;
   const Ring &ring = isKeys ? layout.keys : layout.values;
-  int64_t columns = isKeys ? info.problem.getHeadDim() : info.problem.getValueDim();
+  Panels panels(isKeys ? info.problem.getHeadDim() : info.problem.getValueDim());
   unsigned map = isKeys ? kKeyMap : kValueMap;
   Value slot = slotAddress(device, ring, number);
   Value filled = device.filled(ring, device.slotOf(ring, number));
@@ -145,14 +145,14 @@ void skim::nvvm::copyKeyTile(Device &device, const SharedLayout &layout, KeyTile
   if (pageSize(device) == 0)
     copyContiguous(device, tile, map, slot, barrier);
   else
-    copyPaged(device, tile, map, slot, barrier, keys, columns);
+    copyPaged(device, tile, map, slot, barrier, keys, panels);
   if (isKeys)
     return;
   device.ifThen(cut, [&] {
     Value tails = frame(device, Frame::Tail);
     device.waitFor(device.shared(layout.tail), device.bitAnd(device.getI32(tails), 1));
     device.set(tails, device.add(device.getI32(tails), device.i32(1)));
-    clearRows(device, slot, tile.count, keys, columns);
+    clearRows(device, slot, tile.count, keys, panels);
     device.syncWarp();
     device.ifThen(device.isLane(0), [&] { device.arrive(filled); });
   });

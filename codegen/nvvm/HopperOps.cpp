@@ -103,6 +103,37 @@ LogicalResult NextVisitOp::verify() {
   return requireGathering(*this, getPositions() != nullptr);
 }
 
+/// The tile that an op of a kernel waits for.
+static tile::SharedType awaitedTile(KernelOp kernel, int64_t rows, int64_t dim, int64_t stages) {
+  return tile::SharedType::get(kernel.getContext(), rows, dim, kernel.getProblem().getOperand(),
+                               nvvm::Panels(dim).rowBytes, stages);
+}
+
+/// kernel_c7
+static LogicalResult verifyAwaited(KernelOp kernel) {
+  tile::ProblemAttr problem = kernel.getProblem();
+  tile::ScheduleAttr schedule = kernel.getSchedule();
+  auto verify = [](Operation *op, tile::SharedType type, tile::SharedType expected) {
+    if (type == expected)
+      return WalkResult::advance();
+    op->emitOpError() << "expected a tile of type " << expected << " but got " << type;
+    return WalkResult::interrupt();
+  };
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (auto queries = dyn_cast<AwaitQueriesOp>(op))
+      return verify(op, queries.getQueries().getType(),
+                    awaitedTile(kernel, schedule.getRows(), problem.getHeadDim(), 1));
+    if (auto await = dyn_cast<AwaitOp>(op))
+      return verify(op, await.getTile().getType(),
+                    awaitedTile(kernel, schedule.getKeys(),
+                                await.getOperand() == tile::Operand::Keys ? problem.getHeadDim()
+                                                                          : problem.getValueDim(),
+                                schedule.getStages()));
+    return WalkResult::advance();
+  });
+  return success(!result.wasInterrupted());
+}
+
 LogicalResult KernelOp::verifyRegions() {
   // kernel_c1
   SmallVector<Role> roles;
@@ -116,7 +147,7 @@ LogicalResult KernelOp::verifyRegions() {
       roles != SmallVector<Role>{Role::Scheduler, Role::Loader, Role::ValueLoader, Role::Consumer})
     return emitOpError() << "expected the roles scheduler, loader, value_loader where there is "
                             "one, and consumer, once each in this order";
-  return success();
+  return verifyAwaited(*this);
 }
 
 LogicalResult RoleOp::verifyRegions() {

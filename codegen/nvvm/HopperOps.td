@@ -25,6 +25,8 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
     - kernel_c4: the rings fit into 232,448 bytes of shared memory.
     - kernel_c5: with `gather_keys`, `keys` is a power of two from 32 to 128.
     - kernel_c6: `copy_rows` stands in the schedule unless `page_size` is 0 or a power of two of at least 8: a tensor map describes no other pages.
+    - kernel_c7: awaited tiles hold `rows` queries, or `keys` keys or values of as many stages as the schedule, of the operands' type. Where 64 divides the columns,
+      their swizzle is 128 bytes wide, else 64 bytes.
 
     Example:
 

@@ -14,16 +14,15 @@ namespace {
 constexpr int64_t kUnit = 16;
 /// Depth of one instruction, in 16-bit elements.
 constexpr int64_t kDepth = 16;
-/// Eight rows of a panel, which the swizzle permutes together.
-constexpr int64_t kGroupBytes = 8 * SharedLayout::kColumnBytes;
-
 /// A matrix in shared memory as wgmma names it: the address, how far the next group lies along
-/// either axis, and the swizzle of 128 bytes.
-Value descriptor(Device &device, Value offset, int64_t leading, int64_t stride) {
+/// either axis, and the swizzle, which permutes eight rows of a panel together.
+Value descriptor(Device &device, Value offset, int64_t leading, const Panels &panels) {
+  // What the swizzles of 128 and 64 bytes are called.
+  int64_t swizzle = panels.rowBytes == 128 ? 1 : 2;
   Value address = LLVM::PtrToIntOp::create(device, device.getI32Type(), device.shared(offset));
   Value low = arith::ExtUIOp::create(device, device.getI64Type(),
                                      device.shiftRight(device.bitAnd(address, 0x3FFFF), 4));
-  int64_t high = (leading / kUnit) << 16 | (stride / kUnit) << 32 | int64_t(1) << 62;
+  int64_t high = (leading / kUnit) << 16 | (8 * panels.rowBytes / kUnit) << 32 | swizzle << 62;
   Value constant = arith::ConstantOp::create(device, device.getI64IntegerAttr(high));
   return arith::OrIOp::create(device, low, constant);
 }
@@ -96,18 +95,19 @@ struct LowerIssueDot : OpConversionPattern<tile::IssueDotOp> {
     // The warpgroup's rows of the tile.
     Value group =
         device.shiftRight(device.sub(device.getI32(frame(device, Frame::Warp)), device.i32(4)), 2);
-    Value rows = device.add(adaptor.getQueries(),
-                            device.mul(group, device.i32(64 * SharedLayout::kColumnBytes)));
-    Value left = descriptor(device, rows, kUnit, kGroupBytes);
-    Value right = descriptor(device, adaptor.getKeys(), kUnit, kGroupBytes);
+    Panels panels(queries.getColumns());
+    Value rows =
+        device.add(adaptor.getQueries(), device.mul(group, device.i32(64 * panels.rowBytes)));
+    Value left = descriptor(device, rows, kUnit, panels);
+    Value right = descriptor(device, adaptor.getKeys(), kUnit, panels);
     NVVM::WgmmaFenceAlignedOp::create(device);
     SmallVector<Value> scores;
     for (int64_t column = 0; column < queries.getColumns(); column += kDepth) {
-      int64_t panel = column / 64, within = column % 64 * 2;
-      int64_t panelBytes = panel * SharedLayout::kColumnBytes;
+      int64_t within = column % panels.columns * 2;
+      int64_t before = column / panels.columns * panels.rowBytes; // of each row
       scores = multiplyAccumulate(device, queries.getElement(), keys.getRows(), scores,
-                                  advance(device, left, panelBytes * queries.getRows() + within),
-                                  advance(device, right, panelBytes * keys.getRows() + within),
+                                  advance(device, left, before * queries.getRows() + within),
+                                  advance(device, right, before * keys.getRows() + within),
                                   /*transposed=*/false);
     }
     NVVM::WgmmaGroupSyncAlignedOp::create(device);
@@ -128,13 +128,14 @@ struct LowerIssueAccumulate : OpConversionPattern<hopper::IssueAccumulateOp> {
     tile::SharedType values = op.getValues().getType();
     State state = State::unpack(device, adaptor.getState());
     SmallVector<Value> weights = unpack(device, adaptor.getProbabilities());
-    Value right = descriptor(device, adaptor.getValues(),
-                             values.getRows() * SharedLayout::kColumnBytes, kGroupBytes);
+    Panels panels(values.getColumns());
+    Value right =
+        descriptor(device, adaptor.getValues(), values.getRows() * panels.rowBytes, panels);
     NVVM::WgmmaFenceAlignedOp::create(device);
     for (int64_t row = 0; row < values.getRows(); row += kDepth)
       state.output = multiplyAccumulate(device, values.getElement(), values.getColumns(),
                                         state.output, ValueRange(weights).slice(row / 4, 4),
-                                        advance(device, right, row * SharedLayout::kColumnBytes),
+                                        advance(device, right, row * panels.rowBytes),
                                         /*transposed=*/true);
     NVVM::WgmmaGroupSyncAlignedOp::create(device);
     rewriter.replaceOp(op, state.pack(device));

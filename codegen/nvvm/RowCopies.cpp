@@ -13,10 +13,10 @@ using cpu::Argument;
 namespace {
 
 constexpr int64_t kLanes = 32;
-/// Bytes of one copy; a row of a panel is eight of them, which the swizzle permutes by the row.
+/// Bytes of one copy.
 constexpr int64_t kChunkBytes = 16;
-constexpr int64_t kChunks = SharedLayout::kColumnBytes / kChunkBytes;
-constexpr int64_t kRowsAtOnce = kLanes / kChunks;
+/// Rows of a panel that the swizzle permutes together, each its own way.
+constexpr int64_t kSwizzledRows = 8;
 constexpr int64_t kElementBytes = 2;
 constexpr unsigned kGlobalSpace = 1;
 constexpr int64_t kNoRow = -1;
@@ -96,13 +96,13 @@ void skim::nvvm::copyRowsOfTile(Device &device, const SharedLayout &layout, KeyT
   int64_t keys = info.schedule.getKeys();
   bool isKeys = tile.operand == tile::Operand::Keys;
   const Ring &ring = isKeys ? layout.keys : layout.values;
-  int64_t panels = (isKeys ? info.problem.getHeadDim() : info.problem.getValueDim()) / 64;
+  Panels panels(isKeys ? info.problem.getHeadDim() : info.problem.getValueDim());
   Value slot = device.slotOf(ring, number);
   Value start = device.add(device.mul(slot, device.i32(ring.bytes)), device.i32(ring.data));
   Value filled = device.filled(ring, slot);
   Rows rows(device, tile);
 
-  // Each lane finds rows, and hands them to the eight that copy one.
+  // Each lane finds rows, and hands them to those that copy one.
   Value lane = device.lane();
   SmallVector<Value> found;
   for (int64_t first = 0; first < keys; first += kLanes) {
@@ -117,22 +117,25 @@ void skim::nvvm::copyRowsOfTile(Device &device, const SharedLayout &layout, KeyT
   }
   takeSlot();
 
-  // Lane 8 r + c copies chunk c of row r of the four that are copied at once. The swizzle moves a
-  // chunk by the row's number in eight rows, whose third bit is that of the step.
-  Value rowOfLane = device.shiftRight(lane, 3), chunk = device.bitAnd(lane, kChunks - 1);
+  // With n chunks in a row of a panel, lane n r + c copies chunk c of row r of those that are
+  // copied at once. The swizzle exchanges chunks within 128 bytes: of rows of 64, two have one
+  // pattern.
+  int64_t chunks = panels.rowBytes / kChunkBytes, rowsAtOnce = kLanes / chunks;
+  Value rowOfLane = device.shiftRight(lane, llvm::Log2_64(chunks));
+  Value chunk = device.bitAnd(lane, chunks - 1);
   Type global = LLVM::LLVMPointerType::get(device.getContext(), kGlobalSpace);
   Value source = LLVM::AddrSpaceCastOp::create(device, global, rows.data);
   source = offsetBy(device, source, device.mul(chunk, device.i32(kChunkBytes)));
-  Value destinations[2];
-  for (int64_t odd : {0, 1}) {
-    Value row = device.add(rowOfLane, device.i32(odd * kRowsAtOnce));
-    Value swizzled = arith::XOrIOp::create(device, chunk, row);
-    destinations[odd] = device.shared(
-        device.add(start, device.add(device.mul(row, device.i32(SharedLayout::kColumnBytes)),
-                                     device.mul(swizzled, device.i32(kChunkBytes)))));
+  SmallVector<Value> destinations;
+  for (int64_t first = 0; first < kSwizzledRows; first += rowsAtOnce) {
+    Value row = device.add(rowOfLane, device.i32(first));
+    Value pattern = device.shiftRight(row, llvm::Log2_64(kSwizzledRows / chunks));
+    Value swizzled = arith::XOrIOp::create(device, chunk, pattern);
+    destinations.push_back(device.shared(
+        device.add(start, device.add(device.mul(row, device.i32(panels.rowBytes)),
+                                     device.mul(swizzled, device.i32(kChunkBytes))))));
   }
-  for (int64_t row = 0; row < keys; row += kRowsAtOnce) {
-    int64_t step = row / kRowsAtOnce;
+  for (int64_t row = 0; row < keys; row += rowsAtOnce) {
     Value from = device.add(rowOfLane, device.i32(row % kLanes));
     Value unit =
         NVVM::ShflOp::create(device, device.getI32Type(), device.i32(-1), found[row / kLanes], from,
@@ -145,14 +148,13 @@ void skim::nvvm::copyRowsOfTile(Device &device, const SharedLayout &layout, KeyT
         device, wide,
         arith::ConstantOp::create(device, device.getI64IntegerAttr(llvm::Log2_64(kChunkBytes))));
     Value at = offsetBy(device, source, scaled);
-    Value to = destinations[step % 2];
-    for (int64_t panel = 0; panel < panels; ++panel)
+    int64_t within = row % kSwizzledRows;
+    Value to = destinations[within / rowsAtOnce];
+    for (int64_t panel = 0; panel < panels.count; ++panel)
       NVVM::CpAsyncOp::create(
-          device,
-          offsetBy(device, to,
-                   (step / 2 * 2 * kRowsAtOnce + panel * keys) * SharedLayout::kColumnBytes),
-          offsetBy(device, at, panel * SharedLayout::kColumnBytes),
-          static_cast<uint32_t>(kChunkBytes), NVVM::LoadCacheModifierKind::CG, bytes);
+          device, offsetBy(device, to, (row - within + panel * keys) * panels.rowBytes),
+          offsetBy(device, at, panel * panels.rowBytes), static_cast<uint32_t>(kChunkBytes),
+          NVVM::LoadCacheModifierKind::CG, bytes);
   }
   // Each lane's copies count as one more arrival until they are done.
   NVVM::CpAsyncMBarrierArriveOp::create(device, filled, /*noinc=*/false);

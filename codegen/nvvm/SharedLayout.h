@@ -3,6 +3,7 @@
 #define SKIM_CODEGEN_NVVM_SHAREDLAYOUT_H
 
 #include "dialect/Tile/TileOps.h"
+#include "runtime/cuda/Panels.h"
 
 namespace skim::nvvm {
 
@@ -16,10 +17,21 @@ struct Ring {
   int64_t end() const { return data + bytes * slots; }
 };
 
+/// How queries, keys or values of 16 bits lie in a slot: panels one behind the other, each row by
+/// row.
+struct Panels {
+  explicit Panels(int64_t dim)
+      : columns(cuda::panelColumns(dim)), rowBytes(2 * columns),
+        count((dim + columns - 1) / columns) {}
+
+  int64_t columns;
+  int64_t rowBytes; ///< of a row of a panel, the width of the swizzle
+  int64_t count;
+};
+
 /// Offsets and sizes in bytes.
 struct SharedLayout {
-  static constexpr int64_t kLargest = 232448;  ///< what a block can have on sm_90
-  static constexpr int64_t kColumnBytes = 128; ///< a row of a panel, the width of the swizzle
+  static constexpr int64_t kLargest = 232448; ///< what a block can have on sm_90
   /// A batch of published visits: flags and count, the item, then the visits.
   static constexpr int64_t kBatchVisits = 64;
   /// Of gathered keys, a batch that lists two tiles or more is full; the end of an item may cut a
@@ -39,10 +51,10 @@ struct SharedLayout {
 
   SharedLayout(tile::ProblemAttr problem, tile::ScheduleAttr schedule) {
     bool gathers = schedule.getGatherKeys();
-    auto columns = [](int64_t dim) { return (dim + 63) / 64 * kColumnBytes; };
-    int64_t keyBytes = schedule.getKeys() * columns(problem.getHeadDim());
-    int64_t valueBytes = schedule.getKeys() * columns(problem.getValueDim());
-    int64_t queryBytes = schedule.getRows() * columns(problem.getHeadDim());
+    auto bytesOfRow = [](int64_t dim) { return Panels(dim).count * Panels(dim).rowBytes; };
+    int64_t keyBytes = schedule.getKeys() * bytesOfRow(problem.getHeadDim());
+    int64_t valueBytes = schedule.getKeys() * bytesOfRow(problem.getValueDim());
+    int64_t queryBytes = schedule.getRows() * bytesOfRow(problem.getHeadDim());
     // Two slots of queries where they fit: the next item's are copied while this one's are used.
     listBytes = gathers ? kMostLists * schedule.getKeys() * 4 : 0;
     visitBytes = kVisitBytes + (gathers ? schedule.getKeys() * 4 : 0);

@@ -1,6 +1,7 @@
 #include "runtime/cuda/TensorMaps.h"
 
 #include "runtime/TensorCheck.h"
+#include "runtime/cuda/Panels.h"
 
 #include <algorithm>
 #include <array>
@@ -14,13 +15,13 @@ namespace {
 constexpr int kFloat16 = 6;
 constexpr int kBFloat16 = 9;
 constexpr int kInterleaveNone = 0;
+constexpr int kSwizzle64Bytes = 2;
 constexpr int kSwizzle128Bytes = 3;
 constexpr int kPromotion256Bytes = 3;
 constexpr int kFillZeros = 0;
 
-constexpr int64_t kPanelColumns = 64;
 constexpr int64_t kElementBytes = 2;
-constexpr int64_t kPanelBytes = kPanelColumns * kElementBytes;
+constexpr int64_t kAnyStride = 128;
 constexpr int64_t kAlignment = 16;
 
 /// The axes of an operand by what they mean; `page` and `slot` are -1 where there are no pages.
@@ -45,7 +46,7 @@ OperandAxes axesOf(KvLayout layout) {
 /// Bytes from one element of an axis to the next; an axis of one element takes any.
 Expected<uint64_t> strideBytes(const ArgumentName &name, const TensorView &view, int axis) {
   if (view.shape[axis] <= 1)
-    return kPanelBytes;
+    return kAnyStride;
   const int64_t bytes = view.strides[axis] * kElementBytes; // within 64 bits: checkTensor
   if (bytes >= 0 && bytes % kAlignment == 0 && bytes < (int64_t{1} << 40))
     return static_cast<uint64_t>(bytes);
@@ -66,7 +67,9 @@ Expected<TensorMap> encode(const DriverApi &api, const ArgumentName &name, const
   const auto extent = [&](int axis) {
     return static_cast<uint64_t>(std::max<int64_t>(view.shape[axis], 1));
   };
-  const auto panels = static_cast<uint64_t>(view.shape[view.rank - 1] / kPanelColumns);
+  const int64_t dim = view.shape[view.rank - 1];
+  const int64_t columns = panelColumns(dim);
+  const auto panels = static_cast<uint64_t>(dim / columns);
   const auto tokens = static_cast<int64_t>(extent(axes.token));
   if (paged && (tokens < 8 || !std::has_single_bit(extent(axes.token))))
     return Status(StatusCode::Unsupported,
@@ -75,12 +78,13 @@ Expected<TensorMap> encode(const DriverApi &api, const ArgumentName &name, const
                       "copies through tensor maps) but got pages of " +
                       std::to_string(tokens));
 
-  std::array<uint64_t, 5> extents = {kPanelColumns, extent(axes.token), panels, extent(axes.head),
-                                     1};
-  std::array<uint64_t, 4> strides = {0, kPanelBytes, 0, 0};
+  std::array<uint64_t, 5> extents = {static_cast<uint64_t>(columns), extent(axes.token), panels,
+                                     extent(axes.head), 1};
+  std::array<uint64_t, 4> strides = {0, static_cast<uint64_t>(columns * kElementBytes), 0, 0};
   const bool wholeTile = !paged || tokens >= tileTokens;
   const std::array<uint32_t, 5> box = {
-      kPanelColumns, static_cast<uint32_t>(paged ? std::min(tokens, tileTokens) : tileTokens),
+      static_cast<uint32_t>(columns),
+      static_cast<uint32_t>(paged ? std::min(tokens, tileTokens) : tileTokens),
       wholeTile ? static_cast<uint32_t>(panels) : 1, 1, 1};
   const std::pair<int, uint64_t *> stridesOf[] = {
       {axes.token, &strides[0]}, {axes.head, &strides[2]}, {axes.page, &strides[3]}};
@@ -100,7 +104,7 @@ Expected<TensorMap> encode(const DriverApi &api, const ArgumentName &name, const
   const Result result = api.tensorMapEncodeTiled(
       &map, view.dtype == DType::BF16 ? kBFloat16 : kFloat16, paged ? 5 : 4, address,
       extents.data(), strides.data(), box.data(), elementStrides.data(), kInterleaveNone,
-      kSwizzle128Bytes, kPromotion256Bytes, kFillZeros);
+      columns == 64 ? kSwizzle128Bytes : kSwizzle64Bytes, kPromotion256Bytes, kFillZeros);
   const std::string what = "describing " + name.str() + " = " + view.describe();
   if (Status status = api.check(result, what.c_str()); !status)
     return Status(StatusCode::Unsupported, status.message());

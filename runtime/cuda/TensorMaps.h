@@ -18,12 +18,12 @@ struct TensorMaps {
   TensorMap value;
 };
 
-/// The maps of one kernel, for operands that passed their other checks. All hold panels of 64
-/// columns with the 128-byte swizzle, and zeros beyond their bounds:
-///   q                 {64, tokens, dim / 64, heads}, box {64, rowsPerTile, dim / 64, 1}
-///   k, v contiguous   {64, tokens, dim / 64, heads}, box {64, keysPerTile, dim / 64, 1}
-///   k, v paged        {64, page, dim / 64, heads, pages}, box {64, min(page, keysPerTile),
-///                     page >= keysPerTile ? dim / 64 : 1, 1, 1}
+/// The maps of one kernel, for operands that passed their other checks. All hold panels of
+/// c = `panelColumns(dim)` columns with a swizzle of as many, and zeros beyond their bounds:
+///   q                 {c, tokens, dim / c, heads}, box {c, rowsPerTile, dim / c, 1}
+///   k, v contiguous   {c, tokens, dim / c, heads}, box {c, keysPerTile, dim / c, 1}
+///   k, v paged        {c, page, dim / c, heads, pages}, box {c, min(page, keysPerTile),
+///                     page >= keysPerTile ? dim / c : 1, 1, 1}
 /// Where keysPerTile is 0, k and v have none: the kernel copies their rows 16 bytes at a time.
 /// Refuses data and strides that are not multiples of 16 bytes, and maps of pages that are not a
 /// power of two of at least 8 keys. `anywhere` is memory of the device for operands without

@@ -13,8 +13,8 @@ class CudaLayouts : public CudaTest {};
 TEST_F(CudaLayouts, K7PagesAnywhereChangeNoBit) {
   for (Heads heads :
        {Heads{.heads = 4, .kvHeads = 2, .operand = OperandType::bf16},
-        Heads{
-            .heads = 3, .kvHeads = 1, .dim = 192, .valueDim = 128, .operand = OperandType::f16}}) {
+        Heads{.heads = 3, .kvHeads = 1, .dim = 192, .valueDim = 128, .operand = OperandType::f16},
+        Heads{.heads = 2, .kvHeads = 1, .dim = 96, .operand = OperandType::bf16}}) {
     Case c = sharedPrefix(heads);
     std::unique_ptr<Kernel> kernel = compile(c);
     ASSERT_TRUE(kernel);
@@ -98,7 +98,8 @@ TEST_F(CudaLayouts, K10HeadsOfOneGroupHaveMasksOfTheirOwn) {
   for (Shape shape :
        {Shape{7, 1, 64, 64}, Shape{28, 4, 128, 128}, Shape{24, 4, 64, 64}, Shape{40, 8, 128, 128},
         Shape{5, 5, 192, 192}, Shape{64, 1, 64, 64}, Shape{12, 12, 64, 64}, Shape{6, 2, 256, 256},
-        Shape{4, 1, 192, 128}, Shape{24, 4, 96, 96}, Shape{4, 2, 80, 80}}) {
+        Shape{4, 1, 192, 128}, Shape{24, 4, 96, 96}, Shape{4, 2, 96, 64}, Shape{4, 2, 64, 96},
+        Shape{2, 1, 32, 224}, Shape{4, 2, 80, 80}}) {
     Case c = makeCase("pattern p { input layout: bool[head, q / 16, k / 16]\n"
                       "  keep layout or k < head }",
                       {{170, 190}},
@@ -111,9 +112,9 @@ TEST_F(CudaLayouts, K10HeadsOfOneGroupHaveMasksOfTheirOwn) {
              [](int64_t i) { return i * 2654435761 % 97 < 40; });
     // Right, or a clear refusal.
     Expected<Kernel> kernel = compileForCuda(c);
-    if (!kernel && shape.dim % 64 != 0) {
+    if (!kernel && shape.dim % 32 != 0) {
       EXPECT_EQ(refusalOf(kernel.status()),
-                "sm_90a: expected head dimensions that are multiples of 64 up to 256");
+                "sm_90a: expected head dimensions that are multiples of 32 up to 256");
       continue;
     }
     EXPECT_EQ(check(c, {.kv = KvLayout::PagedNhd, .pageSize = 16, .padding = 8}), "")

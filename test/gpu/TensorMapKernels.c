@@ -5,8 +5,6 @@
 
 #define KERNEL __attribute__((nvptx_kernel))
 
-enum { PANEL_BYTES_OF_ROW = 128 };
-
 typedef struct tensor_map {
   _Alignas(64) uint64_t words[16];
 } tensor_map;
@@ -49,8 +47,9 @@ static void finish(const skim_kernel_args *args, int64_t index, int64_t bytes) {
   uint64_t map;                                                                                    \
   __asm__ volatile("cvta.param.u64 %0, " #kernel "_param_" #parameter ";" : "=l"(map))
 
-/* A thread does all; the block's item is a tile of 16 tokens of one head with 128 columns. */
-enum { TOKENS = 16, PANELS = 2, BOX_BYTES = TOKENS * PANELS * PANEL_BYTES_OF_ROW };
+/* A thread does all; the block's item is a tile of 16 tokens of one head, as panels of rows of
+ * `row_bytes`. */
+enum { TOKENS = 16 };
 
 static void copy_4d(uint64_t map, int32_t token, int32_t head) {
   __asm__ volatile(
@@ -73,42 +72,61 @@ static int64_t place(const skim_work_item *item, const skim_kernel_args *args) {
   return (int64_t)item->tile * args->kv_heads + item->head;
 }
 
-KERNEL void copy_queries(ENTRY) {
-  MAP_ADDRESS(copy_queries, 4);
+static void copy_tile(const skim_kernel_args *args, const skim_work_item *items,
+                      const int32_t *item_count, uint64_t map, uint32_t row_bytes,
+                      uint32_t panels) {
   const int32_t block = (int32_t)__nvvm_read_ptx_sreg_ctaid_x();
   if (block >= *item_count)
     return; /* the grid is made for the largest batch */
   const skim_work_item *item = &items[block];
-  begin(BOX_BYTES);
+  const uint32_t bytes = TOKENS * panels * row_bytes;
+  begin(bytes);
   copy_4d(map, item->tile * TOKENS, item->head);
-  finish(args, place(item, args), BOX_BYTES);
+  finish(args, place(item, args), bytes);
 }
 
-KERNEL void copy_keys(ENTRY) {
-  MAP_ADDRESS(copy_keys, 5);
-  const int32_t block = (int32_t)__nvvm_read_ptx_sreg_ctaid_x();
-  if (block >= *item_count)
-    return; /* the grid is made for the largest batch */
-  const skim_work_item *item = &items[block];
-  begin(BOX_BYTES);
-  copy_4d(map, item->tile * TOKENS, item->head);
-  finish(args, place(item, args), BOX_BYTES);
-}
-
-KERNEL void copy_paged_values(ENTRY) {
-  MAP_ADDRESS(copy_paged_values, 6);
+static void copy_paged_tile(const skim_kernel_args *args, const skim_work_item *items,
+                            const int32_t *item_count, uint64_t map, uint32_t row_bytes,
+                            uint32_t panels) {
   const int32_t block = (int32_t)__nvvm_read_ptx_sreg_ctaid_x();
   if (block >= *item_count)
     return; /* the grid is made for the largest batch */
   const skim_work_item *item = &items[block];
   const int32_t page_size = (int32_t)args->page_size;
-  begin(BOX_BYTES);
+  const uint32_t bytes = TOKENS * panels * row_bytes;
+  begin(bytes);
   const int32_t first = item->tile * TOKENS;
   if (page_size >= TOKENS)
     copy_5d(map, 0, first % page_size, 0, item->head, args->block_table[first / page_size]);
-  for (int32_t token = 0; page_size < TOKENS && token < TOKENS; token += page_size)
-    for (int32_t panel = 0; panel < PANELS; ++panel)
-      copy_5d(map, (uint32_t)((panel * TOKENS + token) * PANEL_BYTES_OF_ROW), 0, panel, item->head,
-              args->block_table[(first + token) / page_size]);
-  finish(args, place(item, args), BOX_BYTES);
+  for (uint32_t token = 0; page_size < TOKENS && token < TOKENS; token += page_size)
+    for (uint32_t panel = 0; panel < panels; ++panel)
+      copy_5d(map, (panel * TOKENS + token) * row_bytes, 0, (int32_t)panel, item->head,
+              args->block_table[(first + (int32_t)token) / page_size]);
+  finish(args, place(item, args), bytes);
+}
+
+/* 128 columns as panels of 64, and 96 as panels of 32. */
+KERNEL void copy_queries_128(ENTRY) {
+  MAP_ADDRESS(copy_queries_128, 4);
+  copy_tile(args, items, item_count, map, 128, 2);
+}
+KERNEL void copy_queries_96(ENTRY) {
+  MAP_ADDRESS(copy_queries_96, 4);
+  copy_tile(args, items, item_count, map, 64, 3);
+}
+KERNEL void copy_keys_128(ENTRY) {
+  MAP_ADDRESS(copy_keys_128, 5);
+  copy_tile(args, items, item_count, map, 128, 2);
+}
+KERNEL void copy_keys_96(ENTRY) {
+  MAP_ADDRESS(copy_keys_96, 5);
+  copy_tile(args, items, item_count, map, 64, 3);
+}
+KERNEL void copy_paged_values_128(ENTRY) {
+  MAP_ADDRESS(copy_paged_values_128, 6);
+  copy_paged_tile(args, items, item_count, map, 128, 2);
+}
+KERNEL void copy_paged_values_96(ENTRY) {
+  MAP_ADDRESS(copy_paged_values_96, 6);
+  copy_paged_tile(args, items, item_count, map, 64, 3);
 }

@@ -19,30 +19,32 @@ namespace {
 constexpr int64_t kTokens = 64; // a multiple of the tile
 constexpr int64_t kTile = 16;
 constexpr int64_t kHeads = 2;
-constexpr int64_t kDim = 128;
 constexpr uint16_t kPoison = 0xffff;
 
-LaunchPlan copyPlan(const char *symbol) {
+LaunchPlan copyPlan(const std::string &kernel, int64_t dim) {
   LaunchPlan plan;
   plan.pattern = "copy";
   plan.signature.queryHeads = plan.signature.kvHeads = kHeads;
-  plan.signature.headDim = plan.signature.valueDim = kDim;
+  plan.signature.headDim = plan.signature.valueDim = dim;
   plan.signature.operand = plan.signature.output = DType::BF16;
-  plan.kernels = {{.symbol = symbol,
+  plan.kernels = {{.symbol = kernel + "_" + std::to_string(dim),
                    .tileSize = kTile,
                    .cuda = CudaLaunch{.threads = 1,
-                                      .sharedBytes = kTile * kDim * 2,
+                                      .sharedBytes = kTile * dim * 2,
                                       .tensorMaps = true,
                                       .rowsPerTile = kTile,
                                       .keysPerTile = kTile}}};
   return plan;
 }
 
-/// Where 16 bytes of a row lie in a box of panels of 64 columns, in elements.
-int64_t swizzled(int64_t row, int64_t column) {
-  const int64_t panel = column / 64;
-  const int64_t chunk = column % 64 / 8;
-  return (panel * kTile + row) * 64 + (chunk ^ (row % 8)) * 8 + column % 8;
+/// Where an element of a row lies in a box, in elements: the swizzle of 128 bytes exchanges 16
+/// bytes of a row by its number in eight rows, that of 64 bytes by half of it.
+int64_t swizzled(int64_t dim, int64_t row, int64_t column) {
+  const int64_t columns = dim % 64 == 0 ? 64 : 32;
+  const int64_t panel = column / columns;
+  const int64_t chunk = column % columns / 8;
+  const int64_t pattern = columns == 64 ? row % 8 : row % 8 / 2;
+  return (panel * kTile + row) * columns + (chunk ^ pattern) * 8 + column % 8;
 }
 
 class TensorMaps : public GpuTest {
@@ -53,20 +55,20 @@ protected:
       GTEST_SKIP() << device->name() << " has no tensor maps";
   }
 
-  /// One request of kTokens rows over `rows`, an array of the device of which `view` is what the
-  /// kernel copies. Expects element (token, head, column) to be what `valueOf` says.
-  void expectCopies(const char *symbol, Operands operands,
+  /// One request of kTokens rows. Expects element (token, head, column) of what the kernel copies
+  /// to be what `valueOf` says.
+  void expectCopies(const char *symbol, int64_t dim, Operands operands,
                     const std::function<uint16_t(int64_t, int64_t, int64_t)> &valueOf) {
-    const Expected<Kernel> kernel = Kernel::createCuda(copyPlan(symbol), kTensorMapImage);
+    const Expected<Kernel> kernel = Kernel::createCuda(copyPlan(symbol, dim), kTensorMapImage);
     ASSERT_TRUE(kernel) << kernel.status().message();
     const DeviceArray<int32_t> cuSeqlens(std::vector<int32_t>{0, kTokens});
     const DeviceArray<int32_t> kvLens(std::vector<int32_t>{kTokens});
-    const DeviceArray<uint16_t> out(std::vector<uint16_t>(kTokens * kHeads * kDim, kPoison));
+    const DeviceArray<uint16_t> out(std::vector<uint16_t>(kTokens * kHeads * dim, kPoison));
     operands.cuSeqlensQ = TensorView::contiguous(cuSeqlens.data(), DType::I32, {2});
     operands.kvLens = TensorView::contiguous(kvLens.data(), DType::I32, {1});
     if (operands.kvLayout == KvLayout::Contiguous)
       operands.cuSeqlensKv = operands.cuSeqlensQ;
-    operands.out = TensorView::contiguous(out.data(), DType::BF16, {kTokens, kHeads, kDim});
+    operands.out = TensorView::contiguous(out.data(), DType::BF16, {kTokens, kHeads, dim});
     const Plan plan = *kernel->plan({1, kTokens, kTokens, kTokens});
     const DeviceBytes workspace(static_cast<size_t>(plan.workspaceBytes()), 0xff);
     const DeviceStream stream;
@@ -81,9 +83,9 @@ protected:
     std::string first;
     for (int64_t token = 0; token < kTokens; ++token)
       for (int64_t head = 0; head < kHeads; ++head)
-        for (int64_t column = 0; column < kDim; ++column) {
-          const int64_t box = (token / kTile * kHeads + head) * kTile * kDim;
-          const uint16_t got = boxes[box + swizzled(token % kTile, column)];
+        for (int64_t column = 0; column < dim; ++column) {
+          const int64_t box = (token / kTile * kHeads + head) * kTile * dim;
+          const uint16_t got = boxes[box + swizzled(dim, token % kTile, column)];
           const uint16_t expected = valueOf(token, head, column);
           if (got != expected && ++wrong <= 8)
             first += "\n  token " + std::to_string(token) + " head " + std::to_string(head) +
@@ -94,6 +96,10 @@ protected:
   }
 };
 
+/// Head dimensions of panels of 64 and of 32 columns, each with kernels of its own.
+class TensorMapsOfDim : public TensorMaps, public testing::WithParamInterface<int64_t> {};
+INSTANTIATE_TEST_SUITE_P(All, TensorMapsOfDim, testing::Values(128, 96));
+
 std::vector<uint16_t> counted(int64_t elements) {
   std::vector<uint16_t> values(static_cast<size_t>(elements));
   for (size_t i = 0; i < values.size(); ++i)
@@ -101,7 +107,8 @@ std::vector<uint16_t> counted(int64_t elements) {
   return values;
 }
 
-TEST_F(TensorMaps, queriesAndKeysOfAnyStridesArriveSwizzled) {
+TEST_P(TensorMapsOfDim, queriesAndKeysOfAnyStridesArriveSwizzled) {
+  const int64_t dim = GetParam();
   const int64_t rows = kTokens;
   struct Layout {
     const char *name;
@@ -109,11 +116,11 @@ TEST_F(TensorMaps, queriesAndKeysOfAnyStridesArriveSwizzled) {
   };
   // [tokens, heads, dim]; heads outermost; between other tensors, as a fused projection leaves it.
   for (const Layout &layout :
-       {Layout{"dense", kHeads * kDim, kDim}, Layout{"head major", kDim, rows * kDim},
-        Layout{"fused", 5 * kHeads * kDim, kDim}}) {
-    const std::vector<uint16_t> values = counted(rows * 5 * kHeads * kDim);
+       {Layout{"dense", kHeads * dim, dim}, Layout{"head major", dim, rows * dim},
+        Layout{"fused", 5 * kHeads * dim, dim}}) {
+    const std::vector<uint16_t> values = counted(rows * 5 * kHeads * dim);
     const DeviceArray<uint16_t> memory(values);
-    const TensorView view = TensorView::strided(memory.data(), DType::BF16, {rows, kHeads, kDim},
+    const TensorView view = TensorView::strided(memory.data(), DType::BF16, {rows, kHeads, dim},
                                                 {layout.token, layout.head, 1});
     Operands operands;
     operands.q = operands.k = operands.v = view;
@@ -121,29 +128,30 @@ TEST_F(TensorMaps, queriesAndKeysOfAnyStridesArriveSwizzled) {
       return values[token * layout.token + head * layout.head + column];
     };
     SCOPED_TRACE(layout.name);
-    expectCopies("copy_queries", operands, valueOf);
-    expectCopies("copy_keys", operands, valueOf);
+    expectCopies("copy_queries", dim, operands, valueOf);
+    expectCopies("copy_keys", dim, operands, valueOf);
     EXPECT_EQ(memory.read(), values) << "operands are not written";
   }
 }
 
-TEST_F(TensorMaps, whatLiesBeyondTheKeysArrivesAsZeros) {
+TEST_P(TensorMapsOfDim, whatLiesBeyondTheKeysArrivesAsZeros) {
+  const int64_t dim = GetParam();
   const int64_t keys = 40; // the request's length says more: two tiles and a half
-  const std::vector<uint16_t> values = counted(kTokens * kHeads * kDim);
+  const std::vector<uint16_t> values = counted(kTokens * kHeads * dim);
   const DeviceArray<uint16_t> memory(values);
   Operands operands;
-  operands.q = TensorView::contiguous(memory.data(), DType::BF16, {kTokens, kHeads, kDim});
+  operands.q = TensorView::contiguous(memory.data(), DType::BF16, {kTokens, kHeads, dim});
   operands.k = operands.v = operands.q;
-  const Expected<Kernel> kernel = Kernel::createCuda(copyPlan("copy_keys"), kTensorMapImage);
+  const Expected<Kernel> kernel = Kernel::createCuda(copyPlan("copy_keys", dim), kTensorMapImage);
   ASSERT_TRUE(kernel) << kernel.status().message();
   operands.k.shape[0] = operands.v.shape[0] = keys;
   const DeviceArray<int32_t> cuSeqlensQ(std::vector<int32_t>{0, keys});
   const DeviceArray<int32_t> kvLens(std::vector<int32_t>{keys});
-  const DeviceArray<uint16_t> out(std::vector<uint16_t>(kTokens * kHeads * kDim, kPoison));
+  const DeviceArray<uint16_t> out(std::vector<uint16_t>(kTokens * kHeads * dim, kPoison));
   operands.cuSeqlensQ = TensorView::contiguous(cuSeqlensQ.data(), DType::I32, {2});
   operands.cuSeqlensKv = operands.cuSeqlensQ;
   operands.kvLens = TensorView::contiguous(kvLens.data(), DType::I32, {1});
-  operands.out = TensorView::contiguous(out.data(), DType::BF16, {kTokens, kHeads, kDim});
+  operands.out = TensorView::contiguous(out.data(), DType::BF16, {kTokens, kHeads, dim});
   const Plan plan = *kernel->plan({1, keys, keys, keys});
   const DeviceBytes workspace(static_cast<size_t>(plan.workspaceBytes()), 0xff);
   const DeviceStream stream;
@@ -153,19 +161,20 @@ TEST_F(TensorMaps, whatLiesBeyondTheKeysArrivesAsZeros) {
   ASSERT_TRUE(kernel->status(stream.get()));
   const std::vector<uint16_t> boxes = out.read();
   for (int64_t row = 0; row < kTile; ++row)
-    for (int64_t column = 0; column < kDim; ++column) {
+    for (int64_t column = 0; column < dim; ++column) {
       const int64_t token = 2 * kTile + row;
-      ASSERT_EQ(boxes[2 * kHeads * kTile * kDim + swizzled(row, column)],
-                token < keys ? values[token * kHeads * kDim + column] : 0)
+      ASSERT_EQ(boxes[2 * kHeads * kTile * dim + swizzled(dim, row, column)],
+                token < keys ? values[token * kHeads * dim + column] : 0)
           << token;
     }
 }
 
-TEST_F(TensorMaps, pagesOfAnyPowerOfTwoArriveSwizzled) {
+TEST_P(TensorMapsOfDim, pagesOfAnyPowerOfTwoArriveSwizzled) {
+  const int64_t dim = GetParam();
   for (const KvLayout layout : {KvLayout::PagedNhd, KvLayout::PagedHnd})
     for (const int64_t page : {8, 16, 64}) {
       const int64_t pages = kTokens / page + 3;
-      const std::vector<uint16_t> values = counted(pages * page * kHeads * kDim);
+      const std::vector<uint16_t> values = counted(pages * page * kHeads * dim);
       const DeviceArray<uint16_t> memory(values);
       std::vector<int32_t> table(static_cast<size_t>(kTokens / page));
       for (size_t i = 0; i < table.size(); ++i)
@@ -175,25 +184,27 @@ TEST_F(TensorMaps, pagesOfAnyPowerOfTwoArriveSwizzled) {
       Operands operands;
       operands.kvLayout = layout;
       operands.k =
-          nhd ? TensorView::contiguous(memory.data(), DType::BF16, {pages, page, kHeads, kDim})
-              : TensorView::contiguous(memory.data(), DType::BF16, {pages, kHeads, page, kDim});
+          nhd ? TensorView::contiguous(memory.data(), DType::BF16, {pages, page, kHeads, dim})
+              : TensorView::contiguous(memory.data(), DType::BF16, {pages, kHeads, page, dim});
       operands.v = operands.k;
-      operands.q = TensorView::contiguous(memory.data(), DType::BF16, {kTokens, kHeads, kDim});
+      operands.q = TensorView::contiguous(memory.data(), DType::BF16, {kTokens, kHeads, dim});
       operands.blockTable =
           TensorView::contiguous(tableOnGpu.data(), DType::I32, {1, kTokens / page});
       SCOPED_TRACE(std::string(nhd ? "nhd " : "hnd ") + std::to_string(page));
-      expectCopies("copy_paged_values", operands, [&](int64_t token, int64_t head, int64_t column) {
-        const int64_t number = table[token / page];
-        const int64_t slot = token % page;
-        const int64_t row =
-            nhd ? (number * page + slot) * kHeads + head : (number * kHeads + head) * page + slot;
-        return values[row * kDim + column];
-      });
+      expectCopies("copy_paged_values", dim, operands,
+                   [&](int64_t token, int64_t head, int64_t column) {
+                     const int64_t number = table[token / page];
+                     const int64_t slot = token % page;
+                     const int64_t row = nhd ? (number * page + slot) * kHeads + head
+                                             : (number * kHeads + head) * page + slot;
+                     return values[row * dim + column];
+                   });
     }
 }
 
 TEST_F(TensorMaps, operandsThatTheCopyEngineCannotReadAreRefused) {
-  const Expected<Kernel> kernel = Kernel::createCuda(copyPlan("copy_keys"), kTensorMapImage);
+  constexpr int64_t kDim = 128;
+  const Expected<Kernel> kernel = Kernel::createCuda(copyPlan("copy_keys", kDim), kTensorMapImage);
   ASSERT_TRUE(kernel) << kernel.status().message();
   const DeviceBytes memory(1 << 20);
   const Plan plan = *kernel->plan({1, 8, 8, 8});

@@ -67,11 +67,13 @@ void drawShape(Case &result, Random &random) {
   int64_t ratio = random.pick<int64_t>({1, 1, 2, 3, 4, 5, 6, 7, 7, 8});
   int64_t kvHeads = random.between(1, ratio > 4 ? 2 : 3);
   int64_t dim =
-      onGpu ? random.pick<int64_t>({64, 64, 64, 96, 128, 128, 128, 192, 256})
+      onGpu ? random.pick<int64_t>({32, 64, 64, 96, 96, 128, 128, 128, 160, 192, 256})
             : random.pick<int64_t>({32, 32, 48, 64, 64, 80, 96, 112, 128, 128, 160, 192, 256});
   int64_t valueDim = dim;
   if (onGpu && dim == 192)
     valueDim = random.pick<int64_t>({128, 192});
+  else if (onGpu && random.chance(0.15))
+    valueDim = random.pick<int64_t>({32, 64, 96, 128, 224, 256});
   else if (!onGpu && random.chance(0.25))
     valueDim = random.pick<int64_t>({32, 48, 64, 80, 96, 128, 256});
   int64_t longest = random.pick<int64_t>({40, 150, 300, 700});

@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "a multiple of 8 but got 3"},
         Contradiction{"mapsOfOddDim", [](LaunchPlan &p) { p.signature.headDim = 80; },
                       "kernels[2].cuda.tensor_maps: expected false for dimensions that are no "
-                      "multiples of 64 but got true"}),
+                      "multiples of 32 but got true"}),
     [](const auto &info) { return info.param.name; });
 
 TEST(LaunchPlan, refusesMalformedTrees) {

@@ -2,6 +2,7 @@
 #include "codegen/nvvm/HopperOps.h"
 #include "codegen/nvvm/KernelFunction.h"
 #include "codegen/nvvm/Passes.h"
+#include "codegen/nvvm/SharedLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -41,7 +42,8 @@ private:
   void cloneScalars(IRMapping &mapping, bool raisesStatus);
   Type staged(tile::SharedType type, int64_t stages) {
     return tile::SharedType::get(context, type.getRows(), type.getColumns(),
-                                 program.getProblem().getOperand(), 128, stages);
+                                 program.getProblem().getOperand(),
+                                 Panels(type.getColumns()).rowBytes, stages);
   }
 
   tile::ProgramOp program;
@@ -60,8 +62,8 @@ LogicalResult RoleSplitter::checkOperands() {
   if (!operand.isBF16() && !operand.isF16())
     return program.emitError() << "sm_90a: expected operands of bf16 or f16 but got " << operand;
   for (int64_t dim : {problem.getHeadDim(), problem.getValueDim()})
-    if (dim % 64 != 0 || dim > 256)
-      return program.emitError() << "sm_90a: expected head dimensions that are multiples of 64 up "
+    if (dim % 32 != 0 || dim > 256)
+      return program.emitError() << "sm_90a: expected head dimensions that are multiples of 32 up "
                                     "to 256 but got "
                                  << dim;
   auto all = source.getBody().getOps<tile::ForEachVisitOp>();
