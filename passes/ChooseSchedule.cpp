@@ -1,4 +1,5 @@
 #include "dialect/Skim/SkimOps.h"
+#include "dialect/Skim/TypeRules.h"
 #include "dialect/Tile/TileOps.h"
 #include "passes/MapAnalysis.h"
 #include "passes/Passes.h"
@@ -110,15 +111,33 @@ bool hasTensorMap(int64_t pageSize) {
   return pageSize == 0 || (pageSize >= 8 && llvm::isPowerOf2_64(pageSize));
 }
 
-tile::ScheduleAttr scheduleForHopper(ir::PatternOp pattern, ir::AttendOp attend) {
+/// Whether anything that the pattern needs differs between the query heads of a group.
+bool tellsQueryHeadsApart(ir::PatternOp pattern) {
+  return llvm::any_of(neededOperations(pattern), [](mlir::Operation *op) {
+    return ir::getHeadAxis(op->getOperandTypes()) == ir::HeadAxis::Head ||
+           ir::getHeadAxis(op->getResultTypes()) == ir::HeadAxis::Head;
+  });
+}
+
+/// The tile of the group's query heads has as many rows in all as one of a single head. So few rows
+/// of queries, as when one token is decoded, read keys and values once for the group; with many
+/// rows, less of the tiles on the diagonal is masked.
+bool packsHeads(ir::AttendOp attend, ir::PatternOp pattern) {
+  int64_t group = attend.getQueryHeads() / attend.getKvHeads();
+  return group > 1 && 64 % group == 0 && !pattern.getClause<ir::RestMeanOp>() &&
+         !tellsQueryHeadsApart(pattern);
+}
+
+/// `heads`: how many a tile holds.
+tile::ScheduleAttr scheduleForHopper(ir::PatternOp pattern, ir::AttendOp attend, int64_t heads) {
   Blocks blocks = blocksOf(pattern);
   auto largestDim = std::max<int64_t>(attend.getHeadDim(), attend.getValueDim());
   auto allMultiplesOf = [](llvm::ArrayRef<int64_t> sizes, int64_t size) {
     return llvm::all_of(sizes, [size](int64_t block) { return block % size == 0; });
   };
-  int64_t consumers = largestDim <= 128 && allMultiplesOf(blocks.rows, 192) ? 3 : 2;
+  int64_t consumers = largestDim <= 128 && allMultiplesOf(blocks.rows, 192 / heads) ? 3 : 2;
   bool wide = consumers == 2 && largestDim <= 128 && allMultiplesOf(blocks.keys, 128);
-  int64_t rows = 64 * consumers, keys = wide ? 128 : 64;
+  int64_t rows = 64 * consumers / heads, keys = wide ? 128 : 64;
   auto logit = pattern.getClause<ir::LogitOp>();
   mlir::Value kept = pattern.getClause<ir::KeepOp>().getSet();
   bool gathers = tellsKeysApart(kept, rows, keys) && !(logit && readsKeys(logit));
@@ -139,9 +158,15 @@ struct ChooseSchedulePass : impl::ChooseScheduleBase<ChooseSchedulePass> {
       if (attend->hasAttr(kScheduleAttr))
         continue;
       ir::PatternOp pattern = lookupPattern(attend);
-      attend->setAttr(kScheduleAttr, target == "sm_90a"
-                                         ? scheduleForHopper(pattern, attend)
-                                         : scheduleForCpu(&getContext(), blocksOf(pattern)));
+      if (target != "sm_90a") {
+        attend->setAttr(kScheduleAttr, scheduleForCpu(&getContext(), blocksOf(pattern)));
+        continue;
+      }
+      bool packs = packsHeads(attend, pattern);
+      if (packs)
+        attend->setAttr(kPacksHeadsAttr, mlir::UnitAttr::get(&getContext()));
+      int64_t heads = packs ? attend.getQueryHeads() / attend.getKvHeads() : 1;
+      attend->setAttr(kScheduleAttr, scheduleForHopper(pattern, attend, heads));
     }
   }
 };

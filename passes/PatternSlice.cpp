@@ -60,7 +60,7 @@ mlir::FailureOr<PlannedPattern> lookupPlanned(ir::AttendOp attend) {
   if (!schedule)
     return attend.emitError("expected a '") << kScheduleAttr << "' of '" << attend.getPattern()
                                             << "'; 'skim-choose-schedule' writes it";
-  return PlannedPattern{lookupPattern(attend), *plan, schedule};
+  return PlannedPattern{lookupPattern(attend), *plan, schedule, attend->hasAttr(kPacksHeadsAttr)};
 }
 
 } // namespace skim

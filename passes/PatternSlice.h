@@ -13,6 +13,9 @@ namespace skim {
 
 /// The attribute of a `skim.attend` that holds the schedule of its attention program.
 inline constexpr llvm::StringLiteral kScheduleAttr = "tile.schedule";
+/// The attribute of a `skim.attend` whose attention program has work items of KV heads: a tile
+/// holds the rows of all query heads of a group, which the pattern must treat alike.
+inline constexpr llvm::StringLiteral kPacksHeadsAttr = "tile.packs_heads";
 
 /// The operations that the clauses of a pattern reach, and the clauses, in order.
 llvm::SmallVector<mlir::Operation *> neededOperations(ir::PatternOp pattern);
@@ -29,6 +32,7 @@ struct PlannedPattern {
   ir::PatternOp pattern;
   tile::PlanOp plan;
   tile::ScheduleAttr schedule; ///< of the attention program
+  bool packsHeads;             ///< its work items are KV heads
 
   TileShape shape() { return {schedule.getRows(), schedule.getKeys()}; }
 };

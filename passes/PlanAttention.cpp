@@ -1,3 +1,4 @@
+#include "dialect/Tile/PackedHeads.h"
 #include "passes/Panels.h"
 #include "passes/Passes.h"
 #include "passes/PatternSlice.h"
@@ -26,28 +27,29 @@ namespace {
 
 class AttentionPlanner {
 public:
-  AttentionPlanner(ir::PatternOp pattern, tile::PlanOp plan, tile::ScheduleAttr schedule)
-      : pattern(pattern), plan(plan), schedule(schedule),
-        shape{schedule.getRows(), schedule.getKeys()}, loc(keep().getLoc()),
-        context(plan.getContext()), problem(plan.getProblem()),
-        scores(tile::FragmentType::get(context, shape.rows, shape.keys, f32())),
-        stateType(tile::StateType::get(context, shape.rows, problem.getValueDim())) {}
+  explicit AttentionPlanner(PlannedPattern planned)
+      : pattern(planned.pattern), plan(planned.plan), schedule(planned.schedule),
+        shape(planned.shape()), loc(keep().getLoc()), context(plan.getContext()),
+        problem(plan.getProblem()),
+        heads(planned.packsHeads ? tile::HeadKind::Kv : tile::HeadKind::Query),
+        rows(shape.rows * tile::headsOfTile(problem, heads)),
+        scores(tile::FragmentType::get(context, rows, shape.keys, f32())),
+        stateType(tile::StateType::get(context, rows, problem.getValueDim())) {}
 
   LogicalResult run() {
     PatternFormula formulas(keep().getSet(), pattern.getNoncausal());
     mlir::FailureOr<VisitedSet> visited = visitSet(loc, formulas, keep().getSet(), shape);
     if (failed(visited))
       return failure();
-    ProgramBuilder program(
-        pattern, plan, loc,
-        {"attention", shape, tile::HeadKind::Query, tile::ItemAxis::Queries, schedule});
+    ProgramBuilder program(pattern, plan, loc,
+                           {"attention", shape, heads, tile::ItemAxis::Queries, schedule});
     OpBuilder &builder = program.builder();
     raiseUnlistedLabels(program);
     PanelBuilder panels(pattern, plan, program.item(), shape.rows, builder, program.scalars());
     if (failed(panels.prepare(formulas)))
       return failure();
     ProgramBuilder::Visible visible = program.materialize(formulas);
-    queries = tile::LoadQueriesOp::create(builder, loc, staged(shape.rows, problem.getHeadDim()),
+    queries = tile::LoadQueriesOp::create(builder, loc, staged(rows, problem.getHeadDim()),
                                           program.item());
     Value state = tile::EmptyStateOp::create(builder, loc, stateType);
     state = visit(program, state, visible, visited->mask, visited->visits,
@@ -225,6 +227,8 @@ private:
   mlir::Location loc;
   mlir::MLIRContext *context;
   tile::ProblemAttr problem;
+  tile::HeadKind heads; ///< of the work items
+  int64_t rows;         ///< of a tile, of all heads that it holds
   mlir::Type scores, stateType;
   Value queries;
 };
@@ -233,8 +237,7 @@ struct PlanAttentionPass : impl::PlanAttentionBase<PlanAttentionPass> {
   void runOnOperation() override {
     for (auto attend : llvm::make_early_inc_range(getOperation().getOps<ir::AttendOp>())) {
       mlir::FailureOr<PlannedPattern> planned = lookupPlanned(attend);
-      if (failed(planned) ||
-          failed(AttentionPlanner(planned->pattern, planned->plan, planned->schedule).run()))
+      if (failed(planned) || failed(AttentionPlanner(*planned).run()))
         return signalPassFailure();
       attend.erase();
       planned->pattern.erase();

@@ -231,6 +231,7 @@ ROWS = [
       for p in (128, 64, 16, 1)),
     Row("64 ragged requests", "causal-d128", lambda: dense(RAGGED, RAGGED), beside_flashinfer),
     Row("chunk of 8K in 128K", "causal-d128", lambda: dense([8 * K], [128 * K]), beside_flashinfer),
+    Row("one token of 64 requests at 16K", "causal-d128", lambda: dense([1] * 64, [16 * K] * 64), beside_flashinfer),
     Row("31 heads 5 %, 1 dense, 64K", "mixed_heads-d128", lambda: mixed(64 * K, 0.05)),
     Row("1024 columns 128K", "gathered_columns-d128", lambda: columns(128 * K, 1024)),
 ]

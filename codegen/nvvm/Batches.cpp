@@ -1,6 +1,7 @@
 #include "codegen/nvvm/Batches.h"
 
 #include "codegen/cpu/KernelArguments.h"
+#include "dialect/Tile/PackedHeads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -48,7 +49,9 @@ ItemFields skim::nvvm::readItem(Device &device, Value arguments, Value items, Va
   item.keyNorm = device.i32(0);
   constexpr auto bytes = static_cast<int64_t>(sizeof(skim_work_item));
   item.request = entry(items, ordinal, bytes, offsetof(skim_work_item, request));
-  item.head = entry(items, ordinal, bytes, offsetof(skim_work_item, head));
+  cpu::KernelInfo info = cpu::kernelInfo(&device.kernel.getBody().front().front());
+  item.head = device.mul(entry(items, ordinal, bytes, offsetof(skim_work_item, head)),
+                         device.i32(tile::headsOfTile(info.problem, info.items.getHead())));
   item.tile = entry(items, ordinal, bytes, offsetof(skim_work_item, tile));
   Value starts = cpu::loadArgument(device, arguments, Argument::CuSeqlensQ);
   item.firstToken = entry(starts, item.request, 4);

@@ -6,7 +6,8 @@
 
 namespace skim::nvvm {
 
-/// A work item as 32-bit numbers. `firstToken` and `firstKeyToken`: the request's first row among
+/// A work item as 32-bit numbers. `head`: the query head, the first of those that the tile holds.
+/// `firstToken` and `firstKeyToken`: the request's first row among
 /// the queries, and its first key among contiguous keys. `hasVisits` is known once the item was
 /// published, 0 or 1. `keyNorm`: the bits of the largest sum of squares of a key, as f32.
 struct ItemFields {

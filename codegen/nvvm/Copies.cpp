@@ -42,7 +42,7 @@ void skim::nvvm::copyQueryTile(Device &device, const SharedLayout &layout, Value
   device.arriveExpecting(barrier, ring.bytes);
   Value zero = device.i32(0);
   copyBox(device, kQueryMap, device.shared(slotAddress(device, ring, number)), barrier,
-          {zero, token, zero, head});
+          {zero, token, head, zero});
 }
 
 /// The boxes of a tile of contiguous keys: one.

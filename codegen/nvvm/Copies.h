@@ -14,8 +14,8 @@ struct KeyTile {
   mlir::Value firstKeyToken; ///< where the request's keys start, as i32; contiguous keys alone
 };
 
-/// Copies rows [token, token + rows) of a query head into slot `number` of the queries, all i32.
-/// For one lane.
+/// Copies rows [token, token + rows) of query heads from `head` on, as many as a tile holds, into
+/// slot `number` of the queries, all i32. For one lane.
 void copyQueryTile(Device &device, const SharedLayout &layout, mlir::Value number,
                    mlir::Value token, mlir::Value head);
 

@@ -46,13 +46,12 @@ public:
 
   RowAddresses row(size_t number) {
     Value base = device.sub(item.kvLen, item.qLen);
-    Value inTile =
-        device.add(firstRowOfThread(device), device.i32(static_cast<int64_t>(8 * number)));
-    Value position = device.add(device.mul(item.tile, device.i32(rows)), inTile);
+    TileRow inTile = rowOfThread(device, number);
+    Value position = device.add(device.mul(item.tile, device.i32(rows)), inTile.position);
     Value exists =
         device.logicalAnd(device.lessOrEqual(base, position), device.less(position, item.kvLen));
     Value token = device.toIndex(device.add(item.firstToken, device.sub(position, base)));
-    Value head = device.toIndex(item.head);
+    Value head = device.toIndex(device.add(item.head, inTile.head));
     auto at = [&](Value data, Value tokenStride, Value headStride, Value column, int64_t bytes) {
       Value start = device.add(device.mul(token, tokenStride), device.mul(head, headStride));
       return device.offset(data, device.mul(device.add(start, column), device.index(bytes)));
@@ -71,7 +70,7 @@ public:
 private:
   Device &device;
   ItemFields item;
-  int64_t rows; ///< of a tile
+  int64_t rows; ///< of a tile, of each of its heads
   Value out, lse, tokenStride, headStride, lseTokenStride, lseHeadStride;
 };
 

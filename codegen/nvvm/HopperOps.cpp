@@ -1,6 +1,7 @@
 #include "codegen/nvvm/HopperOps.h"
 
 #include "codegen/nvvm/SharedLayout.h"
+#include "dialect/Tile/PackedHeads.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -41,9 +42,11 @@ LogicalResult KernelOp::verify() {
   tile::ScheduleAttr schedule = getSchedule();
   int64_t consumers = schedule.getConsumers();
   // kernel_c2
-  if (consumers < 1 || consumers > 3 || schedule.getRows() != 64 * consumers)
+  int64_t heads = tile::headsOfTile(getProblem(), getItems().getHead());
+  int64_t rows = schedule.getRows() * heads;
+  if (consumers < 1 || consumers > 3 || rows != nvvm::rowsOfTile(schedule))
     return emitOpError() << "expected 1 to 3 consumers of 64 rows each but got " << consumers
-                         << " for " << schedule.getRows() << " rows";
+                         << " for " << rows << " rows";
   if (schedule.getKeys() % 16 != 0 || schedule.getKeys() > 256)
     return emitOpError() << "expected a multiple of 16 keys up to 256 but got "
                          << schedule.getKeys();
@@ -122,7 +125,7 @@ static LogicalResult verifyAwaited(KernelOp kernel) {
   WalkResult result = kernel.walk([&](Operation *op) {
     if (auto queries = dyn_cast<AwaitQueriesOp>(op))
       return verify(op, queries.getQueries().getType(),
-                    awaitedTile(kernel, schedule.getRows(), problem.getHeadDim(), 1));
+                    awaitedTile(kernel, nvvm::rowsOfTile(schedule), problem.getHeadDim(), 1));
     if (auto await = dyn_cast<AwaitOp>(op))
       return verify(op, await.getTile().getType(),
                     awaitedTile(kernel, schedule.getKeys(),

@@ -19,13 +19,14 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
     Constraints:
 
     - kernel_c1: the body is one `hopper.role` of each kind in this order: scheduler, loader, value_loader where there is one, consumer.
-    - kernel_c2: `rows` of the schedule is 64 for each consumer, of which there are 1 to 3; `keys` is a multiple of 16 up to 256; `stages` is a power of two.
+    - kernel_c2: a tile has 64 rows for each consumer, of which there are 1 to 3: `rows` of the schedule, with items of KV heads for each query head of a group. `keys` is a
+      multiple of 16 up to 256; `stages` is a power of two.
     - kernel_c3: `producer_registers` p and `consumer_registers` c of the schedule are multiples of 8 from 24 to 255, and fit into what the block starts with:
       `128 * p + 128 * consumers * c <= t * (min(255, 65536 / t) rounded down to a multiple of 8)` for t threads.
     - kernel_c4: the rings fit into 232,448 bytes of shared memory.
     - kernel_c5: with `gather_keys`, `keys` is a power of two from 32 to 128.
     - kernel_c6: `copy_rows` stands in the schedule unless `page_size` is 0 or a power of two of at least 8: a tensor map describes no other pages.
-    - kernel_c7: awaited tiles hold `rows` queries, or `keys` keys or values of as many stages as the schedule, of the operands' type. Where 64 divides the columns,
+    - kernel_c7: awaited tiles hold the rows of a tile, or `keys` keys or values of as many stages as the schedule, of the operands' type. Where 64 divides the columns,
       their swizzle is 128 bytes wide, else 64 bytes.
 
     Example:
@@ -124,7 +125,8 @@ def Hopper_PublishKeysOp : Hopper_Op<"publish_keys"> {
 def Hopper_CopyQueriesOp : Hopper_Op<"copy_queries"> {
   let summary = "start to copy the query rows of an item into a slot of their ring";
   let description = [{
-    `slot[r, i] = query[tile * rows + r, head, i]`. Rows that are not of the request hold anything: no result depends on them.
+    `slot[r, i] = query[tile * rows + r, head, i]`, with items of KV heads `slot[h * rows + r, i] = query[tile * rows + r, kv_head * group + h, i]`. Rows that are not of
+    the request hold anything: no result depends on them.
 
     Example:
 

@@ -22,9 +22,9 @@ FragmentPositions::FragmentPositions(Device &device, tile::ItemRecordOp item,
   keys = info.schedule.getKeys();
   Value start = cpu::tileStart(device, item), first = cpu::firstRow(device, item);
   Value last = device.sub(cpu::endRow(device, item), device.index(1));
-  Value row = device.toIndex(firstRowOfThread(device));
   for (size_t i = 0; i < 2; ++i) {
-    Value position = device.add(start, device.add(row, device.index(static_cast<int64_t>(8 * i))));
+    TileRow row = rowOfThread(device, i);
+    Value position = device.add(start, device.toIndex(row.position));
     queries[i] = device.min(device.max(position, first), last);
   }
   lastKey = device.sub(item.getKvLen(), device.index(1));

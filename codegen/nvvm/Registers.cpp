@@ -1,5 +1,7 @@
 #include "codegen/nvvm/Registers.h"
 
+#include "dialect/Tile/PackedHeads.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -77,6 +79,15 @@ Value skim::nvvm::firstRowOfThread(Device &device) {
   // Not from the number of the warp, which would have to be kept for it.
   Value warp = device.shiftRight(device.sub(device.thread(), device.i32(128)), 5);
   return device.add(device.mul(warp, device.i32(16)), device.shiftRight(device.lane(), 2));
+}
+TileRow skim::nvvm::rowOfThread(Device &device, size_t row) {
+  Value number = device.add(firstRowOfThread(device), device.i32(static_cast<int64_t>(8 * row)));
+  cpu::KernelInfo info = cpu::kernelInfo(&device.kernel.getBody().front().front());
+  if (tile::headsOfTile(info.problem, info.items.getHead()) == 1)
+    return {number, device.i32(0)};
+  Value rows = device.i32(info.schedule.getRows());
+  Value head = arith::DivUIOp::create(device, number, rows);
+  return {device.sub(number, device.mul(head, rows)), head};
 }
 Value skim::nvvm::firstColumnOfThread(Device &device) {
   return device.mul(device.bitAnd(device.lane(), 3), device.i32(2));

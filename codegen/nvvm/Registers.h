@@ -40,6 +40,13 @@ struct State {
 
 /// The first row of this thread within the tile, as i32.
 mlir::Value firstRowOfThread(Device &device);
+/// A row of the tile by its position from the tile's first one, and by its head from the tile's
+/// first one, both i32.
+struct TileRow {
+  mlir::Value position, head;
+};
+/// Row `row` (0 or 1) of this thread.
+TileRow rowOfThread(Device &device, size_t row);
 /// The first column of this thread within eight, as i32.
 mlir::Value firstColumnOfThread(Device &device);
 /// Combines a value with those of the four threads that hold the same rows.

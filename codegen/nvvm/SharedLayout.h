@@ -29,6 +29,9 @@ struct Panels {
   int64_t count;
 };
 
+/// The rows of a tile, of all query heads that it holds: 64 for each consumer.
+inline int64_t rowsOfTile(tile::ScheduleAttr schedule) { return 64 * schedule.getConsumers(); }
+
 /// Offsets and sizes in bytes.
 struct SharedLayout {
   static constexpr int64_t kLargest = 232448; ///< what a block can have on sm_90
@@ -54,7 +57,7 @@ struct SharedLayout {
     auto bytesOfRow = [](int64_t dim) { return Panels(dim).count * Panels(dim).rowBytes; };
     int64_t keyBytes = schedule.getKeys() * bytesOfRow(problem.getHeadDim());
     int64_t valueBytes = schedule.getKeys() * bytesOfRow(problem.getValueDim());
-    int64_t queryBytes = schedule.getRows() * bytesOfRow(problem.getHeadDim());
+    int64_t queryBytes = rowsOfTile(schedule) * bytesOfRow(problem.getHeadDim());
     // Two slots of queries where they fit: the next item's are copied while this one's are used.
     listBytes = gathers ? kMostLists * schedule.getKeys() * 4 : 0;
     visitBytes = kVisitBytes + (gathers ? schedule.getKeys() * 4 : 0);

@@ -75,7 +75,7 @@ void KernelCounter::countVisits(tile::ForEachVisitOp visits, const Item &item, d
 
 void KernelCounter::countVisited(Operation &op, const Item &item, double tiles, double keys,
                                  bool pooled, double times) {
-  auto rows = double(item.rows.size());
+  double rows = rowsOf(item);
   llvm::TypeSwitch<Operation *>(&op)
       .Case([&](tile::IssueLoadOp load) {
         double bytes = pooled ? 4 : operandBytes();
@@ -97,7 +97,8 @@ void KernelCounter::countVisited(Operation &op, const Item &item, double tiles, 
         add({.exponentials = region(map.getBody(), once).exponentials * rows * keys}, times);
       })
       .Case([&](tile::StoreCellOp store) {
-        double cells = store.getCells().getType().getRows() == 1 ? tiles : tiles * rows;
+        bool oneRow = store.getCells().getType().getRows() == 1;
+        double cells = oneRow ? tiles : tiles * double(item.rows.size());
         add({.bytesWritten = cells}, times);
       })
       .Default([&](Operation *other) { rememberUncounted(other); });

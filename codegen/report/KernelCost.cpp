@@ -1,5 +1,6 @@
 #include "codegen/report/KernelCounter.h"
 
+#include "dialect/Tile/PackedHeads.h"
 #include "runtime/WorkItems.h"
 
 #include "mlir/IR/Builders.h"
@@ -14,6 +15,10 @@ namespace skim::report {
 
 KernelCount KernelCounter::run() {
   tile::ItemsAttr items = program.getItems();
+  bool loadsQueries =
+      program.walk([](tile::LoadQueriesOp) { return mlir::WalkResult::interrupt(); })
+          .wasInterrupted();
+  headsOfTile = loadsQueries ? tile::headsOfTile(problem, items.getHead()) : 1;
   headsDiffer = values.dependOnHead(program);
   int64_t heads = items.getHead() == tile::HeadKind::Query ? problem.getQueryHeads()
                   : items.getHead() == tile::HeadKind::Kv  ? problem.getKvHeads()
@@ -58,14 +63,14 @@ void KernelCounter::count(mlir::Block &block, const Item &item, double times) {
 }
 
 void KernelCounter::count(Operation &op, const Item &item, double times) {
-  auto rows = double(item.rows.size());
   llvm::TypeSwitch<Operation *>(&op)
       .Case<tile::ForEachHeadOp, tile::StackPanelsOp>(
           [&](auto loop) { countHeads(loop, loop.getHeads(), item, times); })
       .Case([&](tile::ForEachRowTileOp loop) { countRowTiles(loop, item, times); })
       .Case([&](tile::ForEachVisitOp visits) { countVisits(visits, item, times); })
       .Case([&](tile::LoadQueriesOp load) {
-        add({.bytesRead = rows * double(load.getQueries().getType().getColumns()) * operandBytes()},
+        add({.bytesRead =
+                 rowsOf(item) * double(load.getQueries().getType().getColumns()) * operandBytes()},
             times);
       })
       .Case([&](tile::LoadPanelOp load) {
@@ -104,6 +109,7 @@ void KernelCounter::count(Operation &op, const Item &item, double times) {
             times);
       })
       .Case([&](tile::FinishOp finish) {
+        double rows = rowsOf(item);
         double output = double(problem.getValueDim()) * bytesOf(problem.getOut()) + 4;
         add({.exponentials = finish.getSink() ? 2 * rows : 0, .bytesWritten = rows * output},
             times);

@@ -51,6 +51,8 @@ private:
   /// Remembers an operation for which there is no rule, unless it costs nothing worth counting.
   void rememberUncounted(mlir::Operation *op);
   void add(const Cost &cost, double times) { result.cost += cost * times; }
+  /// The rows of the item's tile, of all query heads that it holds.
+  double rowsOf(const Item &item) const { return double(item.rows.size() * headsOfTile); }
   Cost region(mlir::Region &body, llvm::ArrayRef<Extent> extents) {
     return regionCost(body, extents, plan,
                       [&](mlir::Value value) { return values.integer(value); });
@@ -81,6 +83,7 @@ private:
   tile::ProblemAttr problem;
   tile::ScheduleAttr schedule;
   bool headsDiffer = false;
+  int64_t headsOfTile = 1;
   KernelCount result;
 };
 

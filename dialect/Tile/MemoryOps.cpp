@@ -1,4 +1,5 @@
 // Constraints of loads and stores.
+#include "dialect/Tile/PackedHeads.h"
 #include "dialect/Tile/ProgramOps.h"
 
 using namespace mlir;
@@ -12,16 +13,21 @@ static LogicalResult requireShape(Operation *op, int64_t rows, int64_t columns, 
                            << gotRows << "x" << gotColumns;
 }
 
+static int64_t rowsOfTile(ProgramOp program) {
+  return program.getSchedule().getRows() *
+         headsOfTile(program.getProblem(), program.getItems().getHead());
+}
+
 LogicalResult LoadQueriesOp::verify() {
   // load_queries_c1
   if (failed(requireItems(*this, ItemAxis::Queries, "loading queries")) ||
-      failed(requireItems(*this, HeadKind::Query, "loading queries")))
+      failed(requireItems(*this, HeadKind::Kv, "loading queries")))
     return failure();
   // load_queries_c2
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (!program)
     return success();
-  return requireShape(*this, program.getSchedule().getRows(), program.getProblem().getHeadDim(),
+  return requireShape(*this, rowsOfTile(program), program.getProblem().getHeadDim(),
                       getQueries().getType().getRows(), getQueries().getType().getColumns());
 }
 
@@ -63,12 +69,12 @@ LogicalResult StoreCellOp::verify() {
 LogicalResult FinishOp::verify() {
   // finish_c2
   if (failed(requireItems(*this, ItemAxis::Queries, "storing output")) ||
-      failed(requireItems(*this, HeadKind::Query, "storing output")))
+      failed(requireItems(*this, HeadKind::Kv, "storing output")))
     return failure();
   // finish_c1
   auto program = (*this)->getParentOfType<ProgramOp>();
   if (!program)
     return success();
-  return requireShape(*this, program.getSchedule().getRows(), program.getProblem().getValueDim(),
+  return requireShape(*this, rowsOfTile(program), program.getProblem().getValueDim(),
                       getState().getType().getRows(), getState().getType().getColumns());
 }

@@ -142,13 +142,17 @@ Status Kernel::runOnCuda(const Plan &plan, const Operands &operands, const Param
     return status;
   std::vector<TensorMaps> maps(plan_->kernels.size());
   for (size_t i = 0; i < maps.size(); ++i) {
-    const CudaLaunch &launch = *plan_->kernels[i].cuda;
+    const KernelDescription &kernel = plan_->kernels[i];
+    const CudaLaunch &launch = *kernel.cuda;
     if (!launch.tensorMaps)
       continue;
+    const Signature &signature = plan_->signature;
+    const int64_t headsPerTile =
+        kernel.head == HeadAxis::KvHead ? signature.queryHeads / signature.kvHeads : 1;
     if (Status status = checkStores(operands.out); !status)
       return status;
     const Expected<TensorMaps> encoded =
-        encodeTensorMaps(device.api(), launch, operands, used.data());
+        encodeTensorMaps(device.api(), launch, operands, headsPerTile, used.data());
     if (!encoded)
       return encoded.status();
     maps[i] = *encoded;

@@ -57,8 +57,11 @@ Expected<uint64_t> strideBytes(const ArgumentName &name, const TensorView &view,
                             " of " + view.describe());
 }
 
+/// `tileHeads` is 0 for keys and values, whose boxes are of one head. Of queries, the heads of a
+/// tile lie side by side in each panel.
 Expected<TensorMap> encode(const DriverApi &api, const ArgumentName &name, const TensorView &view,
-                           const OperandAxes &axes, int64_t tileTokens, std::byte *anywhere) {
+                           const OperandAxes &axes, int64_t tileTokens, int64_t tileHeads,
+                           std::byte *anywhere) {
   const auto address = view.isEmpty() ? anywhere : static_cast<std::byte *>(view.data);
   if (reinterpret_cast<uintptr_t>(address) % kAlignment != 0)
     return expectedButGot(name, "data aligned to 16 bytes (the kernel copies through tensor maps)",
@@ -78,16 +81,21 @@ Expected<TensorMap> encode(const DriverApi &api, const ArgumentName &name, const
                       "copies through tensor maps) but got pages of " +
                       std::to_string(tokens));
 
-  std::array<uint64_t, 5> extents = {static_cast<uint64_t>(columns), extent(axes.token), panels,
-                                     extent(axes.head), 1};
-  std::array<uint64_t, 4> strides = {0, static_cast<uint64_t>(columns * kElementBytes), 0, 0};
-  const bool wholeTile = !paged || tokens >= tileTokens;
-  const std::array<uint32_t, 5> box = {
+  const size_t headAt = tileHeads != 0 ? 2 : 3;
+  const size_t panelAt = tileHeads != 0 ? 3 : 2;
+  std::array<uint64_t, 5> extents = {static_cast<uint64_t>(columns), extent(axes.token), 1, 1, 1};
+  std::array<uint64_t, 4> strides = {};
+  std::array<uint32_t, 5> box = {
       static_cast<uint32_t>(columns),
-      static_cast<uint32_t>(paged ? std::min(tokens, tileTokens) : tileTokens),
-      wholeTile ? static_cast<uint32_t>(panels) : 1, 1, 1};
+      static_cast<uint32_t>(paged ? std::min(tokens, tileTokens) : tileTokens), 1, 1, 1};
+  const bool wholeTile = !paged || tokens >= tileTokens;
+  extents[headAt] = extent(axes.head);
+  box[headAt] = static_cast<uint32_t>(std::max<int64_t>(tileHeads, 1));
+  extents[panelAt] = panels;
+  box[panelAt] = wholeTile ? static_cast<uint32_t>(panels) : 1;
+  strides[panelAt - 1] = static_cast<uint64_t>(columns * kElementBytes);
   const std::pair<int, uint64_t *> stridesOf[] = {
-      {axes.token, &strides[0]}, {axes.head, &strides[2]}, {axes.page, &strides[3]}};
+      {axes.token, &strides[0]}, {axes.head, &strides[headAt - 1]}, {axes.page, &strides[3]}};
   for (const auto &[axis, bytes] : stridesOf) {
     if (axis < 0)
       continue;
@@ -142,7 +150,8 @@ Status checkRows(const ArgumentName &name, const TensorView &view) {
 } // namespace
 
 Expected<TensorMaps> encodeTensorMaps(const DriverApi &api, const CudaLaunch &launch,
-                                      const Operands &operands, std::byte *anywhere) {
+                                      const Operands &operands, int64_t headsPerTile,
+                                      std::byte *anywhere) {
   const OperandAxes kvAxes = axesOf(operands.kvLayout);
   const OperandAxes queryAxes = axesOf(KvLayout::Contiguous);
   TensorMaps maps;
@@ -151,19 +160,21 @@ Expected<TensorMaps> encodeTensorMaps(const DriverApi &api, const CudaLaunch &la
     const TensorView &view;
     const OperandAxes &axes;
     int64_t tileTokens;
+    int64_t tileHeads;
     TensorMap &map;
   };
-  const Operand each[] = {{"q", operands.q, queryAxes, launch.rowsPerTile, maps.query},
-                          {"k", operands.k, kvAxes, launch.keysPerTile, maps.key},
-                          {"v", operands.v, kvAxes, launch.keysPerTile, maps.value}};
+  const Operand each[] = {
+      {"q", operands.q, queryAxes, launch.rowsPerTile, headsPerTile, maps.query},
+      {"k", operands.k, kvAxes, launch.keysPerTile, 0, maps.key},
+      {"v", operands.v, kvAxes, launch.keysPerTile, 0, maps.value}};
   for (const Operand &operand : each) {
     if (&operand.axes != &queryAxes && launch.keysPerTile == 0)
       if (Status status = checkRows({"", operand.name}, operand.view); !status)
         return status;
     if (operand.tileTokens == 0)
       continue;
-    const Expected<TensorMap> map =
-        encode(api, {"", operand.name}, operand.view, operand.axes, operand.tileTokens, anywhere);
+    const Expected<TensorMap> map = encode(api, {"", operand.name}, operand.view, operand.axes,
+                                           operand.tileTokens, operand.tileHeads, anywhere);
     if (!map)
       return map.status();
     operand.map = *map;

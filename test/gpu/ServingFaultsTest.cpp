@@ -71,6 +71,25 @@ TEST_F(CudaServing, K14AMillionTokensTakeNoMemoryByThePair) {
   EXPECT_EQ(compareRuns(cut, expected.result, actual), "");
 }
 
+TEST_F(CudaServing, K14FewRowsAtTheEndOfManyKeys) {
+  // A decoded token, a draft of several, a small chunk; of groups that share a tile, and of one
+  // that does not.
+  for (int64_t ratio : {1, 2, 4, 7, 8, 16, 64}) {
+    Heads heads{.heads = ratio, .kvHeads = 1, .operand = OperandType::bf16};
+    for (int64_t pageSize : {0, 1, 64}) {
+      Layout layout{.padding = 8};
+      if (pageSize != 0) {
+        layout.kv = KvLayout::PagedNhd;
+        layout.pageSize = pageSize;
+      }
+      Case c =
+          makeCase("pattern p { keep true }", {{1, 30'000}, {7, 5000}, {1, 1}, {64, 1000}, {3, 49}},
+                   heads, uint64_t(ratio));
+      EXPECT_EQ(check(c, layout), "") << ratio << " heads, pages of " << pageSize;
+    }
+  }
+}
+
 TEST_F(CudaServing, K15OneKernelServesEveryShape) {
   std::unique_ptr<Kernel> kernel = compile(makeCase(kPatterns[0], {}, kFourHeads));
   ASSERT_TRUE(kernel);

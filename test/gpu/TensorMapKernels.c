@@ -51,11 +51,11 @@ static void finish(const skim_kernel_args *args, int64_t index, int64_t bytes) {
  * `row_bytes`. */
 enum { TOKENS = 16 };
 
-static void copy_4d(uint64_t map, int32_t token, int32_t head) {
+static void copy_4d(uint64_t map, int32_t token, int32_t third, int32_t fourth) {
   __asm__ volatile(
       "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%2, %3, %2, %4}], [%5];" ::"r"(shared_address(boxes)),
-      "l"(map), "r"(0), "r"(token), "r"(head), "r"(shared_address(&arrived))
+      "[%0], [%1, {%2, %3, %4, %5}], [%6];" ::"r"(shared_address(boxes)),
+      "l"(map), "r"(0), "r"(token), "r"(third), "r"(fourth), "r"(shared_address(&arrived))
       : "memory");
 }
 
@@ -73,15 +73,16 @@ static int64_t place(const skim_work_item *item, const skim_kernel_args *args) {
 }
 
 static void copy_tile(const skim_kernel_args *args, const skim_work_item *items,
-                      const int32_t *item_count, uint64_t map, uint32_t row_bytes,
-                      uint32_t panels) {
+                      const int32_t *item_count, uint64_t map, uint32_t row_bytes, uint32_t panels,
+                      int32_t of_queries) {
   const int32_t block = (int32_t)__nvvm_read_ptx_sreg_ctaid_x();
   if (block >= *item_count)
     return; /* the grid is made for the largest batch */
   const skim_work_item *item = &items[block];
   const uint32_t bytes = TOKENS * panels * row_bytes;
   begin(bytes);
-  copy_4d(map, item->tile * TOKENS, item->head);
+  /* The axes behind the tokens are heads and panels of queries, panels and heads of keys. */
+  copy_4d(map, item->tile * TOKENS, of_queries ? item->head : 0, of_queries ? 0 : item->head);
   finish(args, place(item, args), bytes);
 }
 
@@ -108,19 +109,19 @@ static void copy_paged_tile(const skim_kernel_args *args, const skim_work_item *
 /* 128 columns as panels of 64, and 96 as panels of 32. */
 KERNEL void copy_queries_128(ENTRY) {
   MAP_ADDRESS(copy_queries_128, 4);
-  copy_tile(args, items, item_count, map, 128, 2);
+  copy_tile(args, items, item_count, map, 128, 2, 1);
 }
 KERNEL void copy_queries_96(ENTRY) {
   MAP_ADDRESS(copy_queries_96, 4);
-  copy_tile(args, items, item_count, map, 64, 3);
+  copy_tile(args, items, item_count, map, 64, 3, 1);
 }
 KERNEL void copy_keys_128(ENTRY) {
   MAP_ADDRESS(copy_keys_128, 5);
-  copy_tile(args, items, item_count, map, 128, 2);
+  copy_tile(args, items, item_count, map, 128, 2, 0);
 }
 KERNEL void copy_keys_96(ENTRY) {
   MAP_ADDRESS(copy_keys_96, 5);
-  copy_tile(args, items, item_count, map, 64, 3);
+  copy_tile(args, items, item_count, map, 64, 3, 0);
 }
 KERNEL void copy_paged_values_128(ENTRY) {
   MAP_ADDRESS(copy_paged_values_128, 6);

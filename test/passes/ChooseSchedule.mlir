@@ -47,9 +47,47 @@ skim.pattern @biased {
 skim.attend @biased {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = bf16, out = bf16}
 
 // Keys that no formula but a closed one tells apart are visited by tiles, and pages that no tensor map describes are copied row by row.
-// HOPPER: skim.attend @sink {{.*}}tile.schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3, copy_rows = true, producer_registers = 80, consumer_registers = 144>
+// HOPPER: skim.attend @sink {{.*}}tile.packs_heads, tile.schedule = #tile.schedule<rows = 96, keys = 64, stages = 2, consumers = 3, copy_rows = true, producer_registers = 80, consumer_registers = 144>
 skim.pattern @sink {
   %first = skim.affine_set affine_set<(q, k) : (63 - k >= 0)> () : () -> !skim.set<k>
   skim.keep %first : !skim.set<k>
 }
 skim.attend @sink {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = bf16, out = bf16, page_size = 4}
+
+// Heads of a group that the pattern treats alike share a tile.
+// HOPPER: skim.attend @packed_window {{.*}}tile.packs_heads, tile.schedule = #tile.schedule<rows = 48, keys = 64, stages = 2, consumers = 3, producer_registers = 56, consumer_registers = 152>
+skim.pattern @packed_window {
+  %band = skim.affine_set affine_set<(q, k) : (k - q + 511 >= 0)> () : () -> !skim.set<q - k>
+  skim.keep %band : !skim.set<q - k>
+}
+skim.attend @packed_window {query_heads = 8, kv_heads = 2, head_dim = 128, value_dim = 128, operand = bf16, out = bf16}
+
+// Blocks of one mask for each head.
+// HOPPER: skim.attend @head_blocks {{.*}}query_heads
+// HOPPER-NOT: tile.packs_heads
+// HOPPER-SAME: tile.schedule = #tile.schedule<rows = 128, keys = 128, stages = 2, consumers = 2, producer_registers = 72, consumer_registers = 216>
+skim.pattern @head_blocks {
+  %x = skim.input "layout" : !skim.map<head, q / 128, k / 128 : bool>
+  %s = skim.as_set %x : !skim.map<head, q / 128, k / 128 : bool> -> !skim.set<head, q / 128, k / 128>
+  skim.keep %s : !skim.set<head, q / 128, k / 128>
+}
+skim.attend @head_blocks {query_heads = 8, kv_heads = 2, head_dim = 128, value_dim = 128, operand = bf16, out = bf16}
+
+// Blocks that a group shares: 32 positions of four heads.
+// HOPPER: skim.attend @shared_blocks {{.*}}tile.packs_heads, tile.schedule = #tile.schedule<rows = 32, keys = 128, stages = 2, consumers = 2, producer_registers = 72, consumer_registers = 216>
+skim.pattern @shared_blocks {
+  %x = skim.input "layout" : !skim.map<kv_head, q / 128, k / 128 : bool>
+  %s = skim.as_set %x : !skim.map<kv_head, q / 128, k / 128 : bool> -> !skim.set<kv_head, q / 128, k / 128>
+  skim.keep %s : !skim.set<kv_head, q / 128, k / 128>
+}
+skim.attend @shared_blocks {query_heads = 8, kv_heads = 2, head_dim = 128, value_dim = 128, operand = bf16, out = bf16}
+
+// Three heads do not divide the rows of every tile.
+// HOPPER: skim.attend @three_heads {{.*}}query_heads
+// HOPPER-NOT: tile.packs_heads
+// HOPPER-SAME: tile.schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3, producer_registers = 56, consumer_registers = 152>
+skim.pattern @three_heads {
+  %band = skim.affine_set affine_set<(q, k) : (k - q + 511 >= 0)> () : () -> !skim.set<q - k>
+  skim.keep %band : !skim.set<q - k>
+}
+skim.attend @three_heads {query_heads = 6, kv_heads = 2, head_dim = 128, value_dim = 128, operand = bf16, out = bf16}

@@ -397,12 +397,23 @@ tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows =
 // -----
 
 #problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
-tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = none, axis = queries>} {
   tile.for_each_work_item %item {
     %empty = tile.empty_state : !tile.state<64x64>
     // finish_c2
-    // expected-error @below {{storing output needs work items by query head but the program has 'head = kv'}}
+    // expected-error @below {{storing output needs work items by KV head but the program has 'head = none'}}
     tile.finish %item, %empty : !tile.state<64x64>
+  }
+}
+
+// -----
+
+#problem = #tile.problem<query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32>
+tile.program @p attributes {problem = #problem, schedule = #tile.schedule<rows = 64, keys = 64>, items = #tile.items<head = kv, axis = queries>} {
+  tile.for_each_work_item %item {
+    // load_queries_c2: 64 rows of each of two heads
+    // expected-error @below {{expected a tile of 128x64 but got 64x64}}
+    %queries = tile.load_queries %item : !tile.shared<64x64xf32>
   }
 }
 

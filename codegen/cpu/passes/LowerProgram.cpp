@@ -2,6 +2,7 @@
 #include "codegen/cpu/Items.h"
 #include "codegen/cpu/KernelArguments.h"
 #include "codegen/cpu/Passes.h"
+#include "dialect/Tile/PackedHeads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -73,6 +74,10 @@ static void storeStatistics(Code &code, Value arguments, Value ordinal, Value co
 
 static LogicalResult lowerProgram(tile::ProgramOp program) {
   KernelInfo info{program.getProblem(), program.getSchedule(), program.getItems()};
+  auto body = cast<tile::ForEachWorkItemOp>(program.getBody().front().front());
+  if (tile::headsOfTile(info.problem, info.items.getHead()) != 1)
+    for (auto load : body.getBody().getOps<tile::LoadQueriesOp>())
+      return load.emitError() << "tiles of several query heads are not compiled for this target";
   Code code = Code::before(program);
   Type pointer = code.pointerType(), i64 = code.getI64Type();
   auto function = func::FuncOp::create(code, program.getSymName(),
@@ -85,7 +90,6 @@ static LogicalResult lowerProgram(tile::ProgramOp program) {
   Value counters = allocateInFrame(function, MemRefType::get({4}, i64));
 
   LogicalResult evaluated = success();
-  auto body = cast<tile::ForEachWorkItemOp>(program.getBody().front().front());
   code.loop(first, code.add(first, count), 1, [&](Value ordinal) {
     Value zero = arith::ConstantOp::create(code, code.getI64IntegerAttr(0));
     for (int64_t counter = 0; counter < 4; ++counter)

@@ -2,7 +2,7 @@
 
 // The walk over visits stands in the scheduler alone; the loaders copy what it publishes, and the consumers multiply it.
 // CHECK-LABEL: hopper.kernel @attention
-// CHECK-SAME: schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3, producer_registers = 56, consumer_registers = 152>
+// CHECK-SAME: schedule = #tile.schedule<rows = 48, keys = 64, stages = 2, consumers = 3, producer_registers = 56, consumer_registers = 152>
 // CHECK: hopper.role scheduler {
 // CHECK: ^bb0(%[[ITEM:.*]]: !tile.item):
 // CHECK: tile.for_each_visit %[[VISIT:.*]] of %[[ITEM]]
