@@ -53,12 +53,9 @@ template <typename T> std::span<std::byte> bytesOf(std::vector<T> &values) {
 }
 
 /// Runs as often as the job says. `out` and `lse` are results on the host.
-Status runRepeatedly(const Kernel &kernel, const Job &job, const BatchShape &shape,
-                     Operands operands, Outcome &outcome) {
-  Expected<std::shared_ptr<const cuda::Device>> device = cuda::Device::open();
-  if (!device)
-    return device.status();
-  Expected<std::unique_ptr<cuda::DeviceArena>> created = cuda::DeviceArena::create(*device);
+Status runRepeatedly(const std::shared_ptr<const cuda::Device> &device, const Kernel &kernel,
+                     const Job &job, const BatchShape &shape, Operands operands, Outcome &outcome) {
+  Expected<std::unique_ptr<cuda::DeviceArena>> created = cuda::DeviceArena::create(device);
   if (!created)
     return created.status();
   cuda::DeviceArena &arena = **created;
@@ -110,6 +107,10 @@ llvm::Expected<Outcome> runOnCuda(const Job &job, Variant variant) {
   HostBatch &batch = job.batch;
   Outcome outcome;
   outcome.counted = false;
+  // Opened first: what the driver needs to start is no part of compiling.
+  Expected<std::shared_ptr<const cuda::Device>> device = cuda::Device::open();
+  if (!device)
+    return failureOf(device.status());
   Expected<Kernel> kernel = compileForCuda(job, variant, outcome.compileSeconds);
   if (!kernel)
     return failureOf(kernel.status());
@@ -126,7 +127,7 @@ llvm::Expected<Outcome> runOnCuda(const Job &job, Variant variant) {
   Expected<BatchShape> shape = BatchShape::of(operands.cuSeqlensQ, operands.kvLens);
   if (!shape)
     return failureOf(shape.status());
-  if (Status status = runRepeatedly(*kernel, job, *shape, operands, outcome); !status)
+  if (Status status = runRepeatedly(*device, *kernel, job, *shape, operands, outcome); !status)
     return failureOf(status);
   return outcome;
 }
