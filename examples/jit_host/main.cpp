@@ -1,13 +1,18 @@
 // Compiles a pattern at run time and serves a ragged batch over a paged KV cache: jit_host P.skim
+// [cuda]
 //
-// The first process compiles; the next ones find the kernel in the cache on disk (docs/cache.md).
+// With `cuda` it does so on a Hopper GPU, which needs its driver and no CUDA Toolkit. The first
+// process compiles; the next ones find the kernel in the cache on disk (docs/cache.md).
 #include <skim/Compiler.h>
+#include <skim/CudaMemory.h>
 #include <skim/Metrics.h>
 #include <skim/WorkspaceMemory.h>
 
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <random>
 #include <vector>
 
@@ -15,12 +20,13 @@ namespace {
 
 constexpr int64_t kQueryHeads = 8, kKvHeads = 2, kDim = 64, kPageSize = 16;
 
-std::vector<float> randomTensor(int64_t count, unsigned seed) {
+/// Standard normal numbers in bf16, the upper half of a float.
+std::vector<uint16_t> randomTensor(int64_t count, unsigned seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<float> distribution;
-  std::vector<float> values(count);
-  for (float &value : values)
-    value = distribution(generator);
+  std::vector<uint16_t> values(count);
+  for (uint16_t &value : values)
+    value = static_cast<uint16_t>(std::bit_cast<uint32_t>(distribution(generator)) >> 16);
   return values;
 }
 
@@ -29,11 +35,50 @@ int fail(const skim::Status &status) {
   return 1;
 }
 
+/// A run whose operands a GPU has copies of: an engine would have them there already.
+skim::Status runOnCuda(const skim::Kernel &kernel, const skim::Plan &plan,
+                       skim::Operands operands) {
+  auto memory = skim::CudaMemory::open();
+  if (!memory)
+    return memory.status();
+  const skim::Operands host = operands;
+  for (skim::TensorView *view : {&operands.q, &operands.k, &operands.v, &operands.cuSeqlensQ,
+                                 &operands.kvLens, &operands.blockTable}) {
+    auto onDevice = memory->copyIn(*view);
+    if (!onDevice)
+      return onDevice.status();
+    *view = *onDevice;
+  }
+  for (skim::TensorView *result : {&operands.out, &operands.lse}) {
+    auto onDevice = memory->like(*result);
+    if (!onDevice)
+      return onDevice.status();
+    *result = *onDevice;
+  }
+  auto workspace = memory->allocate(plan.workspaceBytes());
+  if (!workspace)
+    return workspace.status();
+  skim::RunOptions options;
+  options.stream = memory->stream();
+  // Enqueues, and may be captured in a graph; `status` waits, and says what the device found wrong.
+  if (skim::Status status = kernel.run(plan, operands, {}, *workspace, options); !status)
+    return status;
+  if (skim::Status status = kernel.status(memory->stream()); !status)
+    return status;
+  const size_t rows = host.lse.shape[0] * host.lse.shape[1] * sizeof(float);
+  if (skim::Status status =
+          memory->copyOut(operands.lse, {static_cast<std::byte *>(host.lse.data), rows});
+      !status)
+    return status;
+  return memory->copyOut(operands.out, {static_cast<std::byte *>(host.out.data), rows * kDim});
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: jit_host PATTERN.skim\n");
+  const bool onCuda = argc == 3 && std::strcmp(argv[2], "cuda") == 0;
+  if (argc != 2 && !onCuda) {
+    std::fprintf(stderr, "usage: jit_host PATTERN.skim [cuda]\n");
     return 2;
   }
   skim::Metrics metrics;
@@ -47,7 +92,9 @@ int main(int argc, char **argv) {
   compileOptions.queryHeads = kQueryHeads;
   compileOptions.kvHeads = kKvHeads;
   compileOptions.headDim = kDim;
-  compileOptions.dtype = skim::DType::F32;
+  compileOptions.dtype = skim::DType::BF16;
+  if (onCuda)
+    compileOptions.target = "sm_90a";
   compileOptions.pageSize = kPageSize;
   auto kernel = compiler.compile(*pattern, compileOptions, &warnings);
   if (!kernel)
@@ -67,18 +114,18 @@ int main(int argc, char **argv) {
   for (size_t request = 0; request < 2; ++request)
     for (int64_t page = 0; page * kPageSize < lengths[request]; ++page)
       blockTable[request * mostPages + page] = (7 * next++) % pages; // pages lie anywhere
-  const std::vector<float> q = randomTensor(tokens * kQueryHeads * kDim, 1);
-  const std::vector<float> k = randomTensor(pages * kPageSize * kKvHeads * kDim, 2);
-  const std::vector<float> v = randomTensor(pages * kPageSize * kKvHeads * kDim, 3);
+  const std::vector<uint16_t> q = randomTensor(tokens * kQueryHeads * kDim, 1);
+  const std::vector<uint16_t> k = randomTensor(pages * kPageSize * kKvHeads * kDim, 2);
+  const std::vector<uint16_t> v = randomTensor(pages * kPageSize * kKvHeads * kDim, 3);
   std::vector<float> out(q.size());
   std::vector<float> lse(kQueryHeads * tokens);
 
   using skim::DType, skim::TensorView;
   skim::Operands operands;
-  operands.q = TensorView::contiguous(q.data(), DType::F32, {tokens, kQueryHeads, kDim});
+  operands.q = TensorView::contiguous(q.data(), DType::BF16, {tokens, kQueryHeads, kDim});
   operands.kvLayout = skim::KvLayout::PagedNhd;
-  operands.k = TensorView::contiguous(k.data(), DType::F32, {pages, kPageSize, kKvHeads, kDim});
-  operands.v = TensorView::contiguous(v.data(), DType::F32, {pages, kPageSize, kKvHeads, kDim});
+  operands.k = TensorView::contiguous(k.data(), DType::BF16, {pages, kPageSize, kKvHeads, kDim});
+  operands.v = TensorView::contiguous(v.data(), DType::BF16, {pages, kPageSize, kKvHeads, kDim});
   operands.cuSeqlensQ = TensorView::contiguous(starts.data(), DType::I32, {3});
   operands.kvLens = TensorView::contiguous(lengths.data(), DType::I32, {2});
   operands.blockTable = TensorView::contiguous(blockTable.data(), DType::I32, {2, mostPages});
@@ -91,12 +138,18 @@ int main(int argc, char **argv) {
   auto plan = kernel->plan(*shape);
   if (!plan)
     return fail(plan.status());
-  skim::WorkspaceMemory workspace(plan->workspaceBytes());
   skim_statistics statistics = {};
-  skim::RunOptions runOptions;
-  runOptions.statistics = &statistics;
-  if (skim::Status status = kernel->run(*plan, operands, {}, workspace.span(), runOptions); !status)
-    return fail(status);
+  if (onCuda) {
+    if (skim::Status status = runOnCuda(*kernel, *plan, operands); !status)
+      return fail(status);
+  } else {
+    skim::WorkspaceMemory workspace(plan->workspaceBytes());
+    skim::RunOptions runOptions;
+    runOptions.statistics = &statistics;
+    if (skim::Status status = kernel->run(*plan, operands, {}, workspace.span(), runOptions);
+        !status)
+      return fail(status);
+  }
 
   int64_t visible = 0;
   for (size_t request = 0; request < 2; ++request)
@@ -107,7 +160,10 @@ int main(int argc, char **argv) {
       std::fprintf(stderr, "the output has a value that is not finite\n");
       return 1;
     }
-  std::printf("%lld rows of 2 requests, density %.3f\n", (long long)tokens,
-              double(statistics.pairs_kept) / double(kQueryHeads * visible));
+  std::printf("%lld rows of 2 requests", (long long)tokens);
+  // A GPU is not asked to count.
+  if (!onCuda)
+    std::printf(", density %.3f", double(statistics.pairs_kept) / double(kQueryHeads * visible));
+  std::printf("\n");
   return 0;
 }

@@ -1,6 +1,7 @@
 """Builds and runs a project against the installed package: outside.py PROJECT SOURCES PREFIX FOLDER"""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import sys
 project, sources, prefix, folder = sys.argv[1:]
 skim = os.path.join(prefix, "bin", "skim")
 LARGEST_RUNTIME = 2 * 1000 * 1000
+CPUS = "x86-64-v2,x86-64-v3,x86-64-v4,aarch64"
 
 
 def run(*command, **options):
@@ -15,6 +17,15 @@ def run(*command, **options):
     if result.returncode:
         sys.exit(f"{' '.join(command)}\nended with {result.returncode}\n{result.stdout}{result.stderr}")
     return result.stdout
+
+
+def run_on_gpu(expected, *command):
+    """What runs on a GPU, or, where there is none, says so."""
+    result = subprocess.run(command, capture_output=True, text=True, check=False,
+                            env=dict(os.environ, SKIM_CACHE_DIR=""))
+    missing = re.search(r"cuda: (the driver's library cannot be loaded|.*CUDA_ERROR_NO_DEVICE)", result.stderr)
+    print(f"no GPU: {result.stderr.strip()}" if missing else result.stdout)
+    assert missing or (result.returncode == 0 and expected in result.stdout), result.stdout + result.stderr
 
 
 def build_by_cmake(name):
@@ -71,11 +82,11 @@ def check_runtime_alone(program):
     assert size < LARGEST_RUNTIME, size
 
 
-def bundle():
+def bundle(dtype, targets):
     path = os.path.join(folder, "streaming.skimb")
     run(skim, "compile", os.path.join(sources, "examples", "patterns", "streaming.skim"), "--emit", "bundle",
-        "--query-heads", "8", "--kv-heads", "2", "--head-dim", "64", "--dtype", "f32", "-o", path,
-        "--target", "x86-64-v2,x86-64-v3,x86-64-v4,aarch64")
+        "--query-heads", "8", "--kv-heads", "2", "--head-dim", "64", "--dtype", dtype, "-o", path,
+        "--target", targets)
     return path
 
 
@@ -86,8 +97,10 @@ if project == "aot":
     program = build_by_cmake("aot")
     check_runtime_alone(program)
     # 64 sinks and 128 of up to 1000 keys.
-    text = run(program, bundle(), "128")
+    path = bundle("bf16", f"{CPUS},sm_90a")
+    text = run(program, path, "128")
     assert text.startswith("density 0.347, key tiles visited "), text
+    run_on_gpu("largest difference from plain loops ", program, path, "128", "cuda")
 elif project == "jit_host":
     program = build_by_cmake("jit_host")
     environment = dict(os.environ, SKIM_CACHE_DIR=os.path.join(folder, "cache"))
@@ -95,11 +108,12 @@ elif project == "jit_host":
         text = run(program, pattern, env=environment)
         assert text.startswith(f"kernel {came} after "), text
         assert "300 rows of 2 requests, density 1.000" in text, text
+    run_on_gpu("300 rows of 2 requests", program, pattern, "cuda")
     assert [name.endswith(".skimb") for name in os.listdir(os.path.join(folder, "cache"))] == [True, True]
 elif project == "c_runtime":
     program = build_by_pkg_config("c_runtime", "skim-runtime")
     check_runtime_alone(program)
-    print(run(program, bundle()))
+    print(run(program, bundle("f32", CPUS)))
 elif project == "c_compiler":
     print(run(build_by_pkg_config("c_compiler", "skim-compiler"), pattern))
 elif project == "tools":
