@@ -37,6 +37,7 @@ private:
   void buildScheduler();
   void buildLoader(hopper::Role kind, ArrayRef<tile::Operand> operands);
   LogicalResult buildConsumer();
+  bool needsTwoLoaders();
 
   /// Copies what the item's operations compute once for it: all but the products.
   void cloneScalars(IRMapping &mapping, bool raisesStatus);
@@ -172,18 +173,25 @@ LogicalResult RoleSplitter::buildConsumer() {
   return success();
 }
 
+/// A lane starts the copy of a whole tile, keys and values in turn: a loader of keys that runs
+/// ahead of the values slows the consumers down. Copies row by row, or of many pages a tile, keep
+/// two warps busy.
+bool RoleSplitter::needsTwoLoaders() {
+  tile::ScheduleAttr schedule = program.getSchedule();
+  int64_t pageSize = pageSizeOf(program);
+  return schedule.getGatherKeys() || schedule.getCopyRows() ||
+         (pageSize != 0 && pageSize < schedule.getKeys());
+}
+
 LogicalResult RoleSplitter::run() {
   if (failed(checkOperands()))
     return failure();
-  kernel = hopper::KernelOp::create(builder, program.getLoc(), program.getSymName(),
-                                    program.getProblem(), program.getSchedule(), program.getItems(),
-                                    pageSizeOf(program),
-                                    program->getAttrOfType<IntegerAttr>(kKeyNormsAttr));
+  kernel = hopper::KernelOp::create(
+      builder, program.getLoc(), program.getSymName(), program.getProblem(), program.getSchedule(),
+      program.getItems(), pageSizeOf(program), program->getAttrOfType<IntegerAttr>(kKeyNormsAttr));
   builder.createBlock(&kernel.getBody());
   buildScheduler();
-  // A lane starts the copy of a whole tile, keys and values in turn: a loader of keys that runs
-  // ahead of the values slows the consumers down. Copies row by row keep two warps busy.
-  if (program.getSchedule().getGatherKeys() || program.getSchedule().getCopyRows()) {
+  if (needsTwoLoaders()) {
     buildLoader(hopper::Role::Loader, tile::Operand::Keys);
     buildLoader(hopper::Role::ValueLoader, tile::Operand::Values);
   } else {
