@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 #include "passes/PatternFormula.h"
 #include "passes/PatternSlice.h"
+#include "passes/RestFormula.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -155,9 +156,12 @@ struct ChooseSchedulePass : impl::ChooseScheduleBase<ChooseSchedulePass> {
 
   void runOnOperation() override {
     for (auto attend : getOperation().getOps<ir::AttendOp>()) {
+      ir::PatternOp pattern = lookupPattern(attend);
+      auto rest = pattern.getClause<ir::RestMeanOp>();
+      if (rest && target == "sm_90a" && !rest->hasAttr(kMeanTypeAttr))
+        rest->setAttr(kMeanTypeAttr, attend.getOperandAttr());
       if (attend->hasAttr(kScheduleAttr))
         continue;
-      ir::PatternOp pattern = lookupPattern(attend);
       if (target != "sm_90a") {
         attend->setAttr(kScheduleAttr, scheduleForCpu(&getContext(), blocksOf(pattern)));
         continue;

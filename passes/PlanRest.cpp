@@ -20,9 +20,9 @@ namespace skim {
 
 namespace {
 
-/// Adds the buffer of block means over `dim` elements; returns its slot.
-int64_t addPool(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, int64_t block,
-                int64_t dim) {
+/// Adds the buffer of block means over `dim` elements of type `element`; returns its slot.
+int64_t addPool(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, mlir::Type element,
+                int64_t block, int64_t dim) {
   mlir::Builder builder(plan.getContext());
   auto extents = mlir::AffineMap::get(
       0, 3,
@@ -30,7 +30,7 @@ int64_t addPool(tile::PlanOp plan, mlir::Location loc, llvm::StringRef name, int
        builder.getAffineConstantExpr(plan.getProblem().getKvHeads()),
        builder.getAffineConstantExpr(1), builder.getAffineSymbolExpr(2).ceilDiv(block)},
       plan.getContext());
-  return plan.addBuffer(loc, name, builder.getF32Type(), dim, extents, /*zeroed=*/false).getSlot();
+  return plan.addBuffer(loc, name, element, dim, extents, /*zeroed=*/false).getSlot();
 }
 
 struct PlanRestPass : impl::PlanRestBase<PlanRestPass> {
@@ -50,8 +50,11 @@ struct PlanRestPass : impl::PlanRestBase<PlanRestPass> {
     mlir::Location loc = rest.getLoc();
     int64_t block = rest.getKey();
     mlir::Builder builder(plan.getContext());
-    int64_t keys = addPool(plan, loc, "pooled_keys", block, plan.getProblem().getHeadDim());
-    int64_t values = addPool(plan, loc, "pooled_values", block, plan.getProblem().getValueDim());
+    tile::ProblemAttr problem = plan.getProblem();
+    auto chosen = rest->getAttrOfType<mlir::TypeAttr>(kMeanTypeAttr);
+    mlir::Type element = chosen ? chosen.getValue() : builder.getF32Type();
+    int64_t keys = addPool(plan, loc, "pooled_keys", element, block, problem.getHeadDim());
+    int64_t values = addPool(plan, loc, "pooled_values", element, block, problem.getValueDim());
     rest->setAttr(kPooledKeysAttr, builder.getI64IntegerAttr(keys));
     rest->setAttr(kPooledValuesAttr, builder.getI64IntegerAttr(values));
     ProgramBuilder program(pattern, plan, loc,

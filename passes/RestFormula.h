@@ -12,6 +12,9 @@ namespace skim {
 inline constexpr llvm::StringLiteral kPooledKeysAttr = "tile.pooled_keys";
 inline constexpr llvm::StringLiteral kPooledValuesAttr = "tile.pooled_values";
 inline constexpr llvm::StringLiteral kCoveredAttr = "tile.covered";
+/// What `skim-choose-schedule` notes on it: the element type of block means. f32 where it is
+/// absent; products of sm_90a take no other than that of the operands.
+inline constexpr llvm::StringLiteral kMeanTypeAttr = "tile.mean_type";
 
 /// The entries of `rest` beside the set `kept`, over the query position and the number of a block
 /// of keys in place of the key position. Says nothing about rows and blocks that do not exist.

@@ -1,5 +1,6 @@
 #include "reference/Attention.h"
 
+#include "reference/Casts.h"
 #include "reference/Errors.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -19,14 +20,13 @@ struct Entry {
 class RequestAttention {
 public:
   RequestAttention(const Request &request, const Problem &problem, const Clauses &clauses,
-                   Evaluator &evaluator, Result &result)
+                   Evaluator &evaluator, MeanType type, Result &result)
       : request(request), problem(problem), clauses(clauses), result(result),
         query(evaluator.query()), keys(evaluator.keys()), values(evaluator.values()),
         logits(clauses.logit ? clauses.logit : evaluator.scores()) {
     if (clauses.restKeys) {
-      Axes blocks{HeadAxis::KvHead, 0, clauses.restKeys, false};
-      keyMeans = reduce(Reduction::Mean, *keys, blocks);
-      valueMeans = reduce(Reduction::Mean, *values, blocks);
+      keyMeans = meansOf(*keys, type);
+      valueMeans = meansOf(*values, type);
     }
   }
 
@@ -150,6 +150,19 @@ private:
     return blocks;
   }
 
+  /// For each KV head the means of its blocks, one after the other.
+  std::vector<std::vector<double>> meansOf(const Map &vectors, MeanType type) const {
+    MapPtr exact =
+        reduce(Reduction::Mean, vectors, Axes{HeadAxis::KvHead, 0, clauses.restKeys, false});
+    std::vector<std::vector<double>> means;
+    for (int64_t kvHead = 0; kvHead < request.kvHeads; ++kvHead) {
+      std::vector<double> &row = means.emplace_back(exact->row(kvHead, 0).vec());
+      if (type != MeanType::F64)
+        llvm::transform(row, row.begin(), type == MeanType::Bf16 ? toBf16 : toF16);
+    }
+    return means;
+  }
+
   std::vector<Entry> entriesOf(int64_t head, int64_t q, llvm::ArrayRef<int64_t> rest) {
     std::vector<Entry> entries;
     int64_t kvHead = request.kvHeadOf(head), dim = values->dim;
@@ -162,10 +175,11 @@ private:
         entries.push_back({logit.scalar(k), vectors.slice(k * dim, dim)});
     for (int64_t block : rest) {
       Span keysOf = request.keys(clauses.restKeys, block);
-      llvm::ArrayRef<double> mean = keyMeans->row(kvHead, 0).slice(block * keys->dim, keys->dim);
+      llvm::ArrayRef<double> mean =
+          llvm::ArrayRef(keyMeans[kvHead]).slice(block * keys->dim, keys->dim);
       double score = *problem.softmaxScale * dot(query->row(head, q), mean);
       entries.push_back({score + std::log(static_cast<double>(keysOf.end - keysOf.begin)),
-                         valueMeans->row(kvHead, 0).slice(block * dim, dim)});
+                         llvm::ArrayRef(valueMeans[kvHead]).slice(block * dim, dim)});
     }
     // A logit that is not a number weighs nothing.
     llvm::erase_if(entries, [](const Entry &entry) { return std::isnan(entry.logit); });
@@ -209,14 +223,15 @@ private:
   const Problem &problem;
   const Clauses &clauses;
   Result &result;
-  MapPtr query, keys, values, logits, keyMeans, valueMeans;
+  MapPtr query, keys, values, logits;
+  std::vector<std::vector<double>> keyMeans, valueMeans;
 };
 
 } // namespace
 
 void attend(const Request &request, const Problem &problem, const Clauses &clauses,
             Evaluator &evaluator, const Options &options, Result &result, PairCounts &counts) {
-  RequestAttention attention(request, problem, clauses, evaluator, result);
+  RequestAttention attention(request, problem, clauses, evaluator, options.means, result);
   if (options.kept.empty())
     attention.keep();
   else

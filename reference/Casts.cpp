@@ -22,6 +22,11 @@ double toBf16(double value) {
   return std::abs(rounded) > largest ? std::copysign(HUGE_VAL, value) : rounded;
 }
 
+double toF16(double value) {
+  double rounded = roundToFloat(value, 11, -14);
+  return std::abs(rounded) > 65504 ? std::copysign(HUGE_VAL, value) : rounded;
+}
+
 double toFp8(double value) {
   return std::isnan(value) ? value : std::clamp(roundToFloat(value, 4, -6), -448.0, 448.0);
 }

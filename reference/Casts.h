@@ -8,6 +8,8 @@ namespace skim::reference {
 
 /// Nearest bfloat16, half to even.
 double toBf16(double value);
+/// Nearest IEEE half precision number, half to even.
+double toF16(double value);
 /// Nearest e4m3fn, half to even, saturating at 448.
 double toFp8(double value);
 /// Symmetric integers of one vector: multiples of absmax / `levels`, half to even.

@@ -87,12 +87,17 @@ struct Result {
   }
 };
 
+/// The numbers as which means of blocks enter the attention (rule 11): a target whose products take
+/// no others rounds them to these.
+enum class MeanType { F64, Bf16, F16 };
+
 /// What is asked of a run beside its results.
 struct Options {
   bool open = false; ///< Fill `Result::open` and `Result::openCompacted`.
   /// When not empty: attend these pairs, in the shape of `Result::kept`, in place of what the
   /// pattern keeps. A target whose scores differ within their error is judged by its own decisions.
   llvm::ArrayRef<uint8_t> kept = {};
+  MeanType means = MeanType::F64;
 };
 
 struct Error {

@@ -177,7 +177,7 @@ static Value isNotZero(Device &device, Value value) {
 }
 
 void skim::nvvm::appendVisits(Device &device, const SharedLayout &layout, Value visited,
-                              Value firstKey, Value masked) {
+                              Value firstKey, Value masked, bool pooled) {
   Value fill = frame(device, Frame::Fill);
   Value lanes = device.ballot(visited);
   Value rank = rankIn(device, lanes);
@@ -190,7 +190,9 @@ void skim::nvvm::appendVisits(Device &device, const SharedLayout &layout, Value 
   device.ifThen(visited, [&] {
     Value offset = visitOffset(device, layout, device.add(filled, rank));
     device.storeShared(firstKey, offset);
-    device.storeShared(device.select(masked, device.i32(kMasked), device.i32(0)), offset, 4);
+    int64_t flags = pooled ? kPooled : 0;
+    device.storeShared(device.select(masked, device.i32(flags | kMasked), device.i32(flags)),
+                       offset, 4);
   });
   device.set(fill, device.add(filled, math::CtPopOp::create(device, lanes)));
 }

@@ -30,6 +30,7 @@ constexpr int64_t kLastOfAll = 2;  ///< the batch holds nothing, and none follow
 constexpr int64_t kMasked = 1;
 constexpr int64_t kLastVisit = 2; ///< of its item
 constexpr int64_t kListed = 4;    ///< a list of keys; the visit's first field says where it starts
+constexpr int64_t kPooled = 8;    ///< block means, of which the first field is the first
 constexpr int64_t kCountShift = 16; ///< from here on the number of listed keys
 
 // The scheduler's side. All lanes of its warp take part.
@@ -39,8 +40,9 @@ void beginBatch(Device &device, const SharedLayout &layout);
 void beginBatches(Device &device, const SharedLayout &layout, const ItemFields &item);
 /// Appends one visit for each lane whose `visited` holds, lanes in order; starts another batch
 /// before, when this one might not hold them. So no batch but an item's only one is empty.
+/// `pooled`: they are visits of block means.
 void appendVisits(Device &device, const SharedLayout &layout, mlir::Value visited,
-                  mlir::Value firstKey, mlir::Value masked);
+                  mlir::Value firstKey, mlir::Value masked, bool pooled = false);
 void publishBatch(Device &device, const SharedLayout &layout, int64_t flags);
 /// Lists the keys that the bits of each lane's words `kept` stand for, in ascending order within a
 /// lane and over lanes; full lists become visits when the batch is published. Bit i of word w is

@@ -177,6 +177,13 @@ LogicalResult ForEachPublishedOp::verifyRegions() {
   return success();
 }
 
+LogicalResult PooledVisitOp::verify() {
+  // pooled_visit_c1
+  if (!getSource().getPooled())
+    return emitOpError() << "expected a pooled source but got " << getSource();
+  return success();
+}
+
 LogicalResult PackOp::verify() {
   // pack_c1
   tile::FragmentType wide = getWide().getType(), packed = getPacked().getType();

@@ -141,8 +141,8 @@ def Hopper_CopyQueriesOp : Hopper_Op<"copy_queries"> {
 def Hopper_CopyOp : Hopper_Op<"copy"> {
   let summary = "start to copy keys or values of a visit into a slot of their ring";
   let description = [{
-    `slot[j, i] = operand[first key + j, kv_head, i]`, or `operand[positions[j], kv_head, i]` where the visit is a list of keys. Keys that do not exist hold anything; values that
-    do not exist are 0, so that a weight of 0 removes them.
+    `slot[j, i] = operand[first key + j, kv_head, i]`, or `operand[positions[j], kv_head, i]` where the visit is a list of keys; of block means, those that `tile.pool` wrote. Keys that
+    do not exist hold anything; values that do not exist are 0, so that a weight of 0 removes them.
 
     Example:
 
@@ -181,6 +181,26 @@ def Hopper_ForEachPublishedOp : Hopper_Op<"for_each_published", [SingleBlock, Re
   }]>];
 }
 
+def Hopper_PooledVisitOp : Hopper_Op<"pooled_visit"> {
+  let summary = "whether a published visit is one of block means, and that visit";
+  let description = [{
+    Stands in the body of a `hopper.for_each_published` whose visits are of two sources: tokens, and block means. `means` is the visit where `pooled` is true; `visit` itself is
+    one of tokens.
+
+    Constraint pooled_visit_c1: the source is pooled.
+
+    Example:
+
+    ```mlir
+    %pooled, %means = hopper.pooled_visit %visit of %item source #tile.source<pooled keys = 0, values = 1, block = 128>
+    ```
+  }];
+  let arguments = (ins Tile_Visit:$visit, Tile_Item:$item, Tile_SourceAttr:$source);
+  let results = (outs I1:$pooled, Tile_Visit:$means);
+  let assemblyFormat = "$visit `of` $item `source` qualified($source) attr-dict";
+  let hasVerifier = 1;
+}
+
 def Hopper_HasVisitsOp : Hopper_Op<"has_visits"> {
   let summary = "whether the item visits any tile";
   let description = [{
@@ -198,26 +218,21 @@ def Hopper_HasVisitsOp : Hopper_Op<"has_visits"> {
 def Hopper_NextVisitOp : Hopper_Op<"next_visit"> {
   let summary = "wait for the keys of the next published visit";
   let description = [{
-    Gives the visit's number, its first key, how many keys of it exist, whether it needs its mask, and whether it is the item's last; and in kernels that gather keys where the positions
-    of its keys lie in shared memory, in bytes from its start, or 0 where they are consecutive. Positions stay there until the keys of the visit after the next are asked for.
-    There must be a next visit.
+    Gives the visit's number, its first key, how many keys of it exist, whether it needs its mask, whether it is the item's last, and whether it is one of block means, of which its
+    first key is the first; and in kernels that gather keys where the positions of its keys lie in shared memory, in bytes from its start, or 0 where they are consecutive. Positions
+    stay there until the keys of the visit after the next are asked for. There must be a next visit.
 
     Constraint next_visit_c1: it gives positions where the schedule of the kernel has `gather_keys`, and nowhere else.
 
     Example:
 
     ```mlir
-    %n, %first, %count, %masked, %last = hopper.next_visit of %item
-    ```
-
-    Where keys are gathered:
-
-    ```mlir
-    %n, %first, %count, %masked, %last, %positions = hopper.next_visit of %item listed i32
+    %n, %first, %count, %masked, %last, %pooled = hopper.next_visit of %item
+    %n, %first, %count, %masked, %last, %pooled, %positions = hopper.next_visit of %item listed i32
     ```
   }];
   let arguments = (ins Tile_Item:$item);
-  let results = (outs I32:$number, Index:$first_key, Index:$count, I1:$masked, I1:$last, Optional<I32>:$positions);
+  let results = (outs I32:$number, Index:$first_key, Index:$count, I1:$masked, I1:$last, I1:$pooled, Optional<I32>:$positions);
   let assemblyFormat = "`of` $item (`listed` type($positions)^)? attr-dict";
   let hasVerifier = 1;
 }

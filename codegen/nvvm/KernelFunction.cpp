@@ -30,6 +30,18 @@ bool skim::nvvm::isAttention(tile::ProgramOp program) {
   return program.walk([](tile::FinishOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+bool skim::nvvm::isPooling(tile::ProgramOp program) {
+  return program.walk([](tile::PoolOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+Type skim::nvvm::bufferElement(tile::ProgramOp program, int64_t slot) {
+  for (auto plan : program->getParentOfType<ModuleOp>().getOps<tile::PlanOp>())
+    for (auto buffer : plan.getBody().getOps<tile::BufferOp>())
+      if (static_cast<int64_t>(buffer.getSlot()) == slot)
+        return buffer.getElement();
+  return {};
+}
+
 int64_t skim::nvvm::pageSizeOf(tile::ProgramOp program) {
   for (auto plan : program->getParentOfType<ModuleOp>().getOps<tile::PlanOp>())
     if (std::optional<uint64_t> size = plan.getPageSize())
@@ -43,7 +55,8 @@ void skim::nvvm::describeLaunches(ModuleOp module, LaunchPlan &plan) {
     CudaLaunch &launch = kernel.cuda.emplace();
     if (!isAttention(program)) {
       launch.threads = kThreadsOfItems;
-      launch.blocksPerMultiprocessor = 8;
+      // Pools wait for memory alone: all threads that a multiprocessor holds.
+      launch.blocksPerMultiprocessor = isPooling(program) ? 2048 / kThreadsOfItems : 8;
       continue;
     }
     tile::ScheduleAttr schedule = program.getSchedule();

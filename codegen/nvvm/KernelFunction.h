@@ -24,6 +24,11 @@ inline constexpr llvm::StringLiteral kKeyNormsAttr = "hopper.key_norms";
 /// Whether a program is attention, which roles share, and not something that threads do item by
 /// item.
 bool isAttention(tile::ProgramOp program);
+/// Whether a program writes block means, a warp a block.
+bool isPooling(tile::ProgramOp program);
+
+/// The elements of a buffer of the launch plan beside a program; null where there is no plan.
+mlir::Type bufferElement(tile::ProgramOp program, int64_t slot);
 
 /// The page size that the launch plan beside a program says, 0 for contiguous keys and values.
 int64_t pageSizeOf(tile::ProgramOp program);

@@ -27,7 +27,11 @@ FragmentPositions::FragmentPositions(Device &device, tile::ItemRecordOp item,
     Value position = device.add(start, device.toIndex(row.position));
     queries[i] = device.min(device.max(position, first), last);
   }
-  lastKey = device.sub(item.getKvLen(), device.index(1));
+  tile::SourceAttr source = visit.getSource();
+  Value length = item.getKvLen();
+  if (source.getPooled())
+    length = device.ceilDiv(length, source.getBlock());
+  lastKey = device.sub(length, device.index(1));
   firstColumn = device.toIndex(firstColumnOfThread(device));
 }
 

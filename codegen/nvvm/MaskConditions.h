@@ -8,7 +8,7 @@
 
 namespace skim::nvvm {
 
-/// The positions of a thread's elements in a visit.
+/// The positions of a thread's elements in a visit; of block means, a key is the number of a block.
 class FragmentPositions {
 public:
   /// `listed`: the offset in shared memory of the positions of the visit's keys, where they are a

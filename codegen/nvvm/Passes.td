@@ -24,7 +24,17 @@ def SplitRoles : SkimNvvmPass<"skim-nvvm-split-roles"> {
   let description = [{
     A `tile.program` that ends in `tile.finish` becomes a `hopper.kernel`. What the item computes once is cloned into the scheduler, which walks the visits and
     publishes them, and into the consumers, which take them as they come; loads become copies of two loaders, of queries and keys and of values. Operands and shapes that sm_90a has no
-    kernel for are refused here. Launch plans are dropped: the host has them. Runs first of those that lower.
+    kernel for are refused here. Where block means take part (`rest mean`), the scheduler publishes the visits of both walks in one stream, and the consumers tell them apart between the
+    product of scores and the softmax. Launch plans are dropped: the host has them. Runs first of those that lower.
+  }];
+}
+
+def LowerPools : SkimNvvmPass<"skim-nvvm-lower-pools"> {
+  let summary = "make programs of block means kernels in which each warp takes a block";
+  let description = [{
+    A `tile.program` of `tile.pool` becomes an `llvm.func` whose warps run the items i, i + n, i + 2n, ..., where i is the number of the warp among all n of the grid. A
+    lane sums pairs of columns in f64, so that a warp reads a row at a time. The means are stored as elements of the operands' type, which is what products take.
+    Runs after `skim-nvvm-split-roles`.
   }];
 }
 
@@ -76,7 +86,7 @@ def LowerFragments : SkimNvvmPass<"skim-nvvm-lower-fragments"> {
 def WrapPrograms : SkimNvvmPass<"skim-nvvm-wrap-programs"> {
   let summary = "make the other programs kernels in which each thread runs items";
   let description = [{
-    The functions that the passes of the CPU make of programs without attention (lists that are scattered, covers, block means) become
+    The functions that the passes of the CPU make of the other programs (lists that are scattered, covers) become
     device functions; a kernel of the same name calls each for the items i, i + n, i + 2n, ..., where i is the number of the thread among all n of the grid.
     Runs after the passes of the CPU, for its target `scalar`.
   }];

@@ -20,6 +20,7 @@ void skim::nvvm::addPlanPipeline(OpPassManager &manager) { manager.addPass(creat
 
 void skim::nvvm::addLowerTilePipeline(OpPassManager &manager) {
   manager.addPass(createSplitRoles());
+  manager.addPass(createLowerPools());
   manager.addPass(createPipelineProducts());
   manager.addPass(createLowerKernel());
   manager.addPass(createLowerScheduler());

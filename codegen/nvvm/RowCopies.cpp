@@ -1,5 +1,6 @@
 #include "codegen/nvvm/RowCopies.h"
 
+#include "codegen/cpu/CellAccess.h"
 #include "codegen/cpu/KernelArguments.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -87,44 +88,28 @@ Value offsetBy(Device &device, Value pointer, int64_t bytes) {
   return offsetBy(device, pointer, LLVM::GEPArg(static_cast<int32_t>(bytes)));
 }
 
-} // namespace
-
-void skim::nvvm::copyRowsOfTile(Device &device, const SharedLayout &layout, KeyTile &tile,
-                                Value number, Value positions,
-                                llvm::function_ref<void()> takeSlot) {
-  cpu::KernelInfo info = cpu::kernelInfo(tile.item);
-  int64_t keys = info.schedule.getKeys();
-  bool isKeys = tile.operand == tile::Operand::Keys;
-  const Ring &ring = isKeys ? layout.keys : layout.values;
-  Panels panels(isKeys ? info.problem.getHeadDim() : info.problem.getValueDim());
-  Value slot = device.slotOf(ring, number);
-  Value start = device.add(device.mul(slot, device.i32(ring.bytes)), device.i32(ring.data));
-  Value filled = device.filled(ring, slot);
-  Rows rows(device, tile);
-
-  // Each lane finds rows, and hands them to those that copy one.
-  Value lane = device.lane();
+/// The rows of a tile: each lane finds every thirty-second.
+SmallVector<Value> findRows(Device &device, int64_t keys,
+                            llvm::function_ref<Value(Value inTile)> rowOf) {
   SmallVector<Value> found;
-  for (int64_t first = 0; first < keys; first += kLanes) {
-    Value inTile = device.add(lane, device.i32(first));
-    Value key;
-    if (positions)
-      key = device.toIndex(
-          device.loadShared(device.add(positions, device.mul(inTile, device.i32(4)))));
-    else
-      key = device.add(tile.firstKey, device.toIndex(inTile));
-    found.push_back(rows.row(key));
-  }
-  takeSlot();
+  for (int64_t first = 0; first < keys; first += kLanes)
+    found.push_back(rowOf(device.add(device.lane(), device.i32(first))));
+  return found;
+}
 
+/// Starts to copy the rows that the lanes have found, in units of 16 bytes from `data`, to a slot
+/// that starts at `start`. Each lane hands its rows to those that copy one.
+void copyFound(Device &device, Value data, ArrayRef<Value> found, Value start, int64_t keys,
+               const Panels &panels) {
   // With n chunks in a row of a panel, lane n r + c copies chunk c of row r of those that are
   // copied at once. The swizzle exchanges chunks within 128 bytes: of rows of 64, two have one
   // pattern.
+  Value lane = device.lane();
   int64_t chunks = panels.rowBytes / kChunkBytes, rowsAtOnce = kLanes / chunks;
   Value rowOfLane = device.shiftRight(lane, llvm::Log2_64(chunks));
   Value chunk = device.bitAnd(lane, chunks - 1);
   Type global = LLVM::LLVMPointerType::get(device.getContext(), kGlobalSpace);
-  Value source = LLVM::AddrSpaceCastOp::create(device, global, rows.data);
+  Value source = LLVM::AddrSpaceCastOp::create(device, global, data);
   source = offsetBy(device, source, device.mul(chunk, device.i32(kChunkBytes)));
   SmallVector<Value> destinations;
   for (int64_t first = 0; first < kSwizzledRows; first += rowsAtOnce) {
@@ -156,10 +141,65 @@ void skim::nvvm::copyRowsOfTile(Device &device, const SharedLayout &layout, KeyT
           offsetBy(device, at, panel * panels.rowBytes), static_cast<uint32_t>(kChunkBytes),
           NVVM::LoadCacheModifierKind::CG, bytes);
   }
+}
+
+} // namespace
+
+/// Where slot `number` of a ring starts in shared memory.
+static Value slotStart(Device &device, const Ring &ring, Value number) {
+  Value slot = device.slotOf(ring, number);
+  return device.add(device.mul(slot, device.i32(ring.bytes)), device.i32(ring.data));
+}
+
+void skim::nvvm::copyRowsOfTile(Device &device, const SharedLayout &layout, KeyTile &tile,
+                                Value number, Value positions,
+                                llvm::function_ref<void()> takeSlot) {
+  cpu::KernelInfo info = cpu::kernelInfo(tile.item);
+  int64_t keys = info.schedule.getKeys();
+  bool isKeys = tile.operand == tile::Operand::Keys;
+  const Ring &ring = isKeys ? layout.keys : layout.values;
+  Panels panels(isKeys ? info.problem.getHeadDim() : info.problem.getValueDim());
+  Value filled = device.filled(ring, device.slotOf(ring, number));
+  Rows rows(device, tile);
+  SmallVector<Value> found = findRows(device, keys, [&](Value inTile) {
+    if (positions)
+      return rows.row(device.toIndex(
+          device.loadShared(device.add(positions, device.mul(inTile, device.i32(4))))));
+    return rows.row(device.add(tile.firstKey, device.toIndex(inTile)));
+  });
+  takeSlot();
+  copyFound(device, rows.data, found, slotStart(device, ring, number), keys, panels);
   // Each lane's copies count as one more arrival until they are done.
   NVVM::CpAsyncMBarrierArriveOp::create(device, filled, /*noinc=*/false);
   device.syncWarp();
   device.ifThen(device.isLane(0), [&] { device.arrive(filled); });
+}
+
+void skim::nvvm::copyMeans(Device &device, const SharedLayout &layout, KeyTile &tile, Value number,
+                           tile::SourceAttr source, llvm::function_ref<void()> takeSlot) {
+  cpu::KernelInfo info = cpu::kernelInfo(tile.item);
+  int64_t keys = info.schedule.getKeys();
+  bool isKeys = tile.operand == tile::Operand::Keys;
+  const Ring &ring = isKeys ? layout.keys : layout.values;
+  int64_t columns = isKeys ? info.problem.getHeadDim() : info.problem.getValueDim();
+  cpu::CellRow means = cpu::cellRow(device, tile.item, tile::Space::Buffer,
+                                    isKeys ? source.getKeys() : source.getValues(),
+                                    tile::HeadKind::Kv, {}, kElementBytes);
+  Value units = device.floorDiv(means.stride, kChunkBytes / kElementBytes);
+  SmallVector<Value> found = findRows(device, keys, [&](Value inTile) {
+    Value exists = device.less(device.toIndex(inTile), tile.count);
+    Value block = device.add(tile.firstKey, device.toIndex(inTile));
+    return device.select(exists, device.toI32(device.mul(block, units)), device.i32(kNoRow));
+  });
+  takeSlot();
+  copyFound(device, means.address, found, slotStart(device, ring, number), keys, Panels(columns));
+  // There are few of them. So that consumers need no fence for the visits around, the loader waits.
+  NVVM::CpAsyncCommitGroupOp::create(device);
+  NVVM::CpAsyncWaitGroupOp::create(device, 0);
+  fenceRowCopies(device);
+  device.syncWarp();
+  device.ifThen(device.isLane(0),
+                [&] { device.arrive(device.filled(ring, device.slotOf(ring, number))); });
 }
 
 void skim::nvvm::fenceRowCopies(Device &device) {

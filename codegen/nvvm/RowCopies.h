@@ -13,6 +13,11 @@ namespace skim::nvvm {
 void copyRowsOfTile(Device &device, const SharedLayout &layout, KeyTile &tile, mlir::Value number,
                     mlir::Value positions, llvm::function_ref<void()> takeSlot);
 
+/// The same for means of blocks, of which `tile` names the first, from the buffers of `source`. The
+/// loader waits until they are there and readable for the tensor cores.
+void copyMeans(Device &device, const SharedLayout &layout, KeyTile &tile, mlir::Value number,
+               tile::SourceAttr source, llvm::function_ref<void()> takeSlot);
+
 /// Makes what such copies wrote readable for the tensor cores; for those who waited for it.
 void fenceRowCopies(Device &device);
 

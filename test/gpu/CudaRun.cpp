@@ -15,6 +15,11 @@ Expected<Kernel> compileForCuda(const Case &c, const Layout &layout) {
   return Compiler().compile(Pattern::fromText(c.program, "case.skim"), cudaOptionsFor(c, layout));
 }
 
+ReferenceRun runOnReferenceOfCuda(const Case &c) {
+  return runOnReference(c, c.operand == OperandType::f16 ? reference::MeanType::F16
+                                                         : reference::MeanType::Bf16);
+}
+
 namespace {
 
 std::vector<TensorView *> inputsOf(Operands &operands) {
@@ -125,7 +130,7 @@ RunResult runOnCuda(const std::shared_ptr<const cuda::Device> &device, const Ker
 
 std::string checkOnCuda(const std::shared_ptr<const cuda::Device> &device, const Case &c,
                         const Layout &layout) {
-  ReferenceRun expected = runOnReference(c);
+  ReferenceRun expected = runOnReferenceOfCuda(c);
   if (!expected.ok)
     return "the reference refuses: " + expected.message;
   Expected<Kernel> kernel = compileForCuda(c, layout);

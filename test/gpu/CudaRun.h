@@ -15,6 +15,9 @@ namespace skim::numerics {
 CompileOptions cudaOptionsFor(const Case &c, const Layout &layout = {});
 Expected<Kernel> compileForCuda(const Case &c, const Layout &layout = {});
 
+/// The reference with the means of blocks that the device has: of the operands' type.
+ReferenceRun runOnReferenceOfCuda(const Case &c);
+
 /// Operands and results of a run in the memory of a device, as NaN where the host has NaN.
 struct DeviceOperands {
   static Expected<DeviceOperands> copy(cuda::DeviceArena &arena, const Operands &host);

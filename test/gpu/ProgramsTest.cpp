@@ -48,7 +48,7 @@ protected:
     refusal = refusalOf(first.status);
     if (!refusal.empty())
       return {};
-    ReferenceRun expected = runOnReference(c);
+    ReferenceRun expected = runOnReferenceOfCuda(c);
     if (!expected.ok)
       return "the reference refuses: " + expected.message;
     if (std::string text = compareRuns(c, expected.result, first); !text.empty())

@@ -24,6 +24,8 @@ constexpr const char *kPatterns[] = {
     "pattern p { keep q / 48 == k / 48 or q - k < 17 }",
     "pattern p { keep cover(q / 64, k / 64, (q - k) % 96 == 5) or q - k < 9\n"
     "  logit 20.0 * tanh(s / 20.0) - 0.125 * (q - k) }",
+    "pattern p { input layout: bool[head, q / 64, k / 32]\n  keep layout or q - k < 48\n"
+    "  rest mean(32, q / 64) }",
 };
 
 class CudaServing : public CudaTest {};

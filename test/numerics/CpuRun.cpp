@@ -226,7 +226,9 @@ static ReferenceRun interpret(const Case &c, const reference::Options &options) 
   return run;
 }
 
-ReferenceRun runOnReference(const Case &c) { return interpret(c, {.open = true, .kept = {}}); }
+ReferenceRun runOnReference(const Case &c, reference::MeanType means) {
+  return interpret(c, {.open = true, .kept = {}, .means = means});
+}
 
 ReferenceRun runOnReference(const Case &c, llvm::ArrayRef<uint8_t> kept) {
   return interpret(c, {.open = false, .kept = kept});

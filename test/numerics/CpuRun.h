@@ -88,8 +88,8 @@ struct ReferenceRun {
   reference::Result result;
 };
 /// Parses the case's program and interprets its last pattern. Pairs that a target's own scores may
-/// decide are open in the result.
-ReferenceRun runOnReference(const Case &c);
+/// decide are open in the result. `means` are the numbers that a target has for means of blocks.
+ReferenceRun runOnReference(const Case &c, reference::MeanType means = reference::MeanType::F64);
 /// The same over the pairs that a target kept, in the shape of the reference's.
 ReferenceRun runOnReference(const Case &c, llvm::ArrayRef<uint8_t> kept);
 

@@ -1,4 +1,5 @@
 // RUN: skim-opt --skim-create-plan --skim-choose-schedule --skim-plan-rest --split-input-file %s | FileCheck %s
+// RUN: skim-opt --skim-create-plan --skim-choose-schedule=target=sm_90a --skim-plan-rest --split-input-file %s | FileCheck %s --check-prefix=SM90A
 
 // Blocks that hold a kept pair have a closed form.
 // CHECK: #[[EXTENTS0:.*]] = affine_map<()[s0, s1, s2] -> (s0, 2, 1, s2 ceildiv 32)>
@@ -39,3 +40,18 @@ skim.pattern @layout {
   skim.rest_mean query 64 key 32
 }
 skim.attend @layout {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = f32, out = f32}
+
+// -----
+
+// Products of sm_90a take means of the operands' type.
+// SM90A-LABEL: tile.plan @operands_plan
+// SM90A:         tile.buffer 0 "pooled_keys" : bf16 cell 64
+// SM90A:         tile.buffer 1 "pooled_values" : bf16 cell 128
+// CHECK-LABEL: tile.plan @operands_plan
+// CHECK:         tile.buffer 0 "pooled_keys" : f32 cell 64
+skim.pattern @operands {
+  %band = skim.affine_set affine_set<(q, k) : (k - q + 99 >= 0)> () : () -> !skim.set<q - k>
+  skim.keep %band : !skim.set<q - k>
+  skim.rest_mean query 64 key 32
+}
+skim.attend @operands {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 128, operand = bf16, out = f32}

@@ -86,7 +86,9 @@ static void copyTile(Device &device, const SharedLayout &layout, KeyTile &tile, 
 static void storeRecord(Device &device, const SharedLayout &layout, tile::VisitRecordOp visit,
                         Value number) {
   device.ifThen(device.isLane(0), [&] {
-    Value flags = device.select(visit.getMasked(), device.i32(kMasked), device.i32(0));
+    int64_t pooled = visit.getSource().getPooled() ? kPooled : 0;
+    Value flags =
+        device.select(visit.getMasked(), device.i32(kMasked | pooled), device.i32(pooled));
     if (Value positions = visit.getPositions()) {
       Value count =
           arith::ShLIOp::create(device, device.toI32(visit.getCount()), device.i32(kCountShift));
@@ -118,9 +120,27 @@ static LogicalResult lower(hopper::CopyOp op) {
     if (op.getOperand() == tile::Operand::Keys)
       storeRecord(device, layout, *visit, op.getNumber());
   };
-  copyTile(device, layout, tile, op.getNumber(), positions, takeSlot);
+  if (visit->getSource().getPooled())
+    copyMeans(device, layout, tile, op.getNumber(), visit->getSource(), takeSlot);
+  else
+    copyTile(device, layout, tile, op.getNumber(), positions, takeSlot);
   op.erase();
   return success();
+}
+
+/// Tells visits of block means apart, whose numbers of keys are those of blocks.
+static void lower(Device &device, hopper::PooledVisitOp op, tile::ItemRecordOp item, Value first,
+                  Value flags, Value masked) {
+  tile::SourceAttr source = op.getSource();
+  int64_t keys = cpu::kernelInfo(item).schedule.getKeys();
+  Value firstBlock = device.toIndex(first);
+  Value left = device.sub(device.ceilDiv(item.getKvLen(), source.getBlock()), firstBlock);
+  Value means = tile::VisitRecordOp::create(device, device.getType<tile::VisitType>(), op.getItem(),
+                                            firstBlock, device.min(device.index(keys), left),
+                                            masked, source, /*positions=*/Value());
+  Value pooled = device.logicalNot(device.equal(device.bitAnd(flags, kPooled), device.i32(0)));
+  op.replaceAllUsesWith(ValueRange{pooled, means});
+  op.erase();
 }
 
 /// The loader's loop over the batches of an item.
@@ -165,6 +185,8 @@ static LogicalResult lower(hopper::ForEachPublishedOp op) {
       Value isLast = device.logicalAnd(behind, last);
       device.set(frame(device, Frame::Last),
                  device.select(isLast, device.i32(kLastVisit), device.i32(0)));
+      for (auto pooled : llvm::make_early_inc_range(op.getBody().getOps<hopper::PooledVisitOp>()))
+        lower(device, pooled, *item, first, visitFlags, masked);
       op.getBody().getArgument(0).replaceAllUsesWith(visit);
       op.getBody().getArgument(1).replaceAllUsesWith(number);
       Block &body = op.getBody().front();
@@ -209,7 +231,8 @@ static LogicalResult lower(hopper::NextVisitOp op) {
   auto hasFlag = [&](int64_t flag) {
     return device.logicalNot(device.equal(device.bitAnd(flags, flag), device.i32(0)));
   };
-  results.insert(results.begin(), {number, firstKey, count, hasFlag(kMasked), hasFlag(kLastVisit)});
+  results.insert(results.begin(), {number, firstKey, count, hasFlag(kMasked), hasFlag(kLastVisit),
+                                   hasFlag(kPooled)});
   op.replaceAllUsesWith(results);
   op.erase();
   return success();

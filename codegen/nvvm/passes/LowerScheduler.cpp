@@ -51,6 +51,8 @@ public:
   }
 
 private:
+  bool pooled() { return op.getSource().getPooled(); }
+
   /// All tiles [bottom, top), each with a lane of its own.
   LogicalResult walkTiles(Value bottom, Value top) {
     LogicalResult result = success();
@@ -86,7 +88,7 @@ private:
           return {walk.isTouched(tile), device.logicalOr(walk.isHidden(tile), cut)};
         },
         [&]() -> cpu::Code::Values { return {device.i1(false), device.i1(false)}; });
-    appendVisits(device, layout, answers[0], device.toI32(firstKey), answers[1]);
+    appendVisits(device, layout, answers[0], device.toI32(firstKey), answers[1], pooled());
     return tested;
   }
 

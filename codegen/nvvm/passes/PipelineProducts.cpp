@@ -32,17 +32,21 @@ private:
   hopper::NextVisitOp nextVisit() {
     Type i1 = builder.getI1Type(), index = builder.getIndexType(), i32 = builder.getI32Type();
     bool gathers = op->getParentOfType<hopper::KernelOp>().getSchedule().getGatherKeys();
-    return hopper::NextVisitOp::create(builder, i32, index, index, i1, i1, gathers ? i32 : Type(),
-                                       op.getItem());
+    return hopper::NextVisitOp::create(builder, i32, index, index, i1, i1, i1,
+                                       gathers ? i32 : Type(), op.getItem());
   }
   Value visitOf(hopper::NextVisitOp next) {
+    return recordOf(next, next.getCount(),
+                    tile::SourceAttr::get(builder.getContext(), false, 0, 0, 1),
+                    next.getPositions());
+  }
+  Value recordOf(hopper::NextVisitOp next, Value count, tile::SourceAttr source, Value positions) {
     return tile::VisitRecordOp::create(builder, tile::VisitType::get(builder.getContext()),
-                                       op.getItem(), next.getFirstKey(), next.getCount(),
-                                       next.getMasked(), visitSource(), next.getPositions());
+                                       op.getItem(), next.getFirstKey(), count, next.getMasked(),
+                                       source, positions);
   }
-  tile::SourceAttr visitSource() {
-    return tile::SourceAttr::get(builder.getContext(), false, 0, 0, 1);
-  }
+  /// Maps whether `next` is a visit of block means, and that visit.
+  void mapPooled(hopper::PooledVisitOp pooled, hopper::NextVisitOp next, IRMapping &mapping);
   Value issueDot(Value number) {
     Value keys = hopper::AwaitOp::create(builder, await[0].getType(), tile::Operand::Keys, number);
     return tile::IssueDotOp::create(builder, dot.getScores().getType(), dot.getToken().getType(),
@@ -50,14 +54,18 @@ private:
         .getScores();
   }
   /// Waits for the scores, frees the keys, and applies what stands between product and softmax.
-  Value finishScores(Value scores, Value number, Value visit, int64_t pending, Value keep);
+  Value finishScores(Value scores, hopper::NextVisitOp next, int64_t pending, Value keep);
   hopper::OnlineSoftmaxOp softmaxOf(Value scores, Value state, bool first) {
     bool bounded = op->getParentOfType<hopper::KernelOp>().getKeyNorms().has_value();
     return hopper::OnlineSoftmaxOp::create(
         builder, scores.getType(), state.getType(), scores, state, first, modifiesScores(),
         op.getItem(), bounded ? dot.getQueries() : TypedValue<tile::SharedType>());
   }
-  bool modifiesScores() { return llvm::any_of(between, llvm::IsaPred<tile::MapScoresOp>); }
+  bool modifiesScores() {
+    return llvm::any_of(between, [](Operation *each) {
+      return each->walk([](tile::MapScoresOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    });
+  }
   Value pack(Value probabilities) {
     auto wide = cast<tile::FragmentType>(probabilities.getType());
     Type operand = cast<tile::SharedType>(await[1].getType()).getElement();
@@ -93,7 +101,7 @@ LogicalResult ProductPipeline::findParts() {
       await[tile.getOperand() == tile::Operand::Keys ? 0 : 1] = tile.getTile();
     else if (auto product = dyn_cast<tile::IssueDotOp>(each))
       dot = product;
-    else if (isa<tile::MapScoresOp, tile::MaskOp>(each))
+    else if (isa<tile::MapScoresOp, tile::MaskOp, hopper::PooledVisitOp, scf::IfOp>(each))
       between.push_back(&each);
     else if (!isa<tile::OnlineSoftmaxOp, tile::AccumulateOp>(each))
       return each.emitOpError() << "cannot be pipelined";
@@ -103,24 +111,42 @@ LogicalResult ProductPipeline::findParts() {
   return success();
 }
 
-Value ProductPipeline::finishScores(Value scores, Value number, Value visit, int64_t pending,
+void ProductPipeline::mapPooled(hopper::PooledVisitOp pooled, hopper::NextVisitOp next,
+                                IRMapping &mapping) {
+  tile::SourceAttr source = pooled.getSource();
+  int64_t keys = cast<tile::SharedType>(await[0].getType()).getRows();
+  auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(builder, value); };
+  Value length = tile::UniformOp::create(builder, builder.getIndexType(), tile::UniformKind::KvLen,
+                                         op.getItem());
+  Value raised = arith::AddIOp::create(builder, length, constant(source.getBlock() - 1));
+  Value blocks = arith::DivUIOp::create(builder, raised, constant(source.getBlock()));
+  Value left = arith::SubIOp::create(builder, blocks, next.getFirstKey());
+  Value count = arith::MinSIOp::create(builder, left, constant(keys));
+  mapping.map(pooled.getPooled(), next.getPooled());
+  mapping.map(pooled.getMeans(), recordOf(next, count, source, /*positions=*/{}));
+}
+
+Value ProductPipeline::finishScores(Value scores, hopper::NextVisitOp next, int64_t pending,
                                     Value keep) {
+  Value visit = visitOf(next);
   Value current = wait(scores, pending, keep);
-  hopper::ReleaseOp::create(builder, tile::Operand::Keys, number);
+  hopper::ReleaseOp::create(builder, tile::Operand::Keys, next.getNumber());
   IRMapping mapping;
   mapping.map(op.getBody().getArgument(0), visit);
   mapping.map(dot.getScores(), current);
   for (Operation *each : between) {
-    Operation *copy = each->cloneWithoutRegions(mapping);
+    if (auto pooled = dyn_cast<hopper::PooledVisitOp>(each)) {
+      mapPooled(pooled, next, mapping);
+      continue;
+    }
+    Operation *copy = builder.clone(*each, mapping);
     // What they waited for has come.
-    for (unsigned i = copy->getNumOperands(); i-- > 0;)
-      if (isa<tile::TokenType>(copy->getOperand(i).getType()))
-        copy->eraseOperand(i);
-    builder.insert(copy);
-    for (auto [from, to] : llvm::zip(each->getRegions(), copy->getRegions()))
-      from.cloneInto(&to, mapping);
+    copy->walk([](Operation *waiting) {
+      for (unsigned i = waiting->getNumOperands(); i-- > 0;)
+        if (isa<tile::TokenType>(waiting->getOperand(i).getType()))
+          waiting->eraseOperand(i);
+    });
     current = copy->getResult(0);
-    mapping.map(each->getResult(0), current);
   }
   return current;
 }
@@ -143,10 +169,9 @@ SmallVector<Value> ProductPipeline::loop(ValueRange initial) {
   Value previous = body->getArgument(2);
   hopper::NextVisitOp next = nextVisit();
   Value number = next.getNumber();
-  Value visit = visitOf(next);
   Value scores = issueDot(number);
   Value summed = accumulate(packed, state, previous);
-  Value finished = finishScores(scores, number, visit, /*pending=*/1, packed);
+  Value finished = finishScores(scores, next, /*pending=*/1, packed);
   hopper::OnlineSoftmaxOp softmax = softmaxOf(finished, summed, /*first=*/false);
   Value arrived = wait(softmax.getResult(), 0, packed);
   hopper::ReleaseOp::create(builder, tile::Operand::Values, previous);
@@ -164,8 +189,7 @@ LogicalResult ProductPipeline::run() {
   auto any = scf::IfOp::create(builder, empty.getType(), hasVisits, true);
   builder.setInsertionPointToStart(any.thenBlock());
   hopper::NextVisitOp first = nextVisit();
-  Value visit = visitOf(first);
-  Value scores = finishScores(issueDot(first.getNumber()), first.getNumber(), visit, 0, {});
+  Value scores = finishScores(issueDot(first.getNumber()), first, 0, {});
   hopper::OnlineSoftmaxOp softmax = softmaxOf(scores, empty, /*first=*/true);
   SmallVector<Value> last = loop(
       {softmax.getResult(), pack(softmax.getProbabilities()), first.getNumber(), first.getLast()});

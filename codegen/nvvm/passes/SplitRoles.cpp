@@ -32,12 +32,25 @@ public:
 
 private:
   LogicalResult checkOperands();
+  /// Finds the walk over tokens and the one over block means.
+  LogicalResult findWalks();
   /// Starts a role; its block has the item as its argument.
   Block *createRole(hopper::Role kind);
   void buildScheduler();
+  void publishVisits(tile::ForEachVisitOp walk, IRMapping &mapping);
   void buildLoader(hopper::Role kind, ArrayRef<tile::Operand> operands);
   LogicalResult buildConsumer();
   bool needsTwoLoaders();
+  /// What stands between the product of scores and the softmax, for visits of either source.
+  Value modifyScores(tile::IssueDotOp dot, Value visit, Value item, const IRMapping &mapping);
+  Value cloneModifications(tile::ForEachVisitOp walk, tile::IssueDotOp dot, Value visit,
+                           IRMapping mapping);
+  Value scaleScores(tile::IssueDotOp dot, Value visit);
+  hopper::PooledVisitOp pooledVisit(Value visit, Value item) {
+    return hopper::PooledVisitOp::create(builder, means.getLoc(), builder.getI1Type(),
+                                         tile::VisitType::get(context), visit, item,
+                                         means.getSource());
+  }
 
   /// Copies what the item's operations compute once for it: all but the products.
   void cloneScalars(IRMapping &mapping, bool raisesStatus);
@@ -52,7 +65,8 @@ private:
   OpBuilder builder;
   tile::ForEachWorkItemOp source;
   hopper::KernelOp kernel;
-  tile::ForEachVisitOp visits;
+  tile::ForEachVisitOp visits; ///< of tokens
+  tile::ForEachVisitOp means;  ///< of block means; null without `rest mean`
 };
 
 } // namespace
@@ -67,10 +81,27 @@ LogicalResult RoleSplitter::checkOperands() {
       return program.emitError() << "sm_90a: expected head dimensions that are multiples of 32 up "
                                     "to 256 but got "
                                  << dim;
-  auto all = source.getBody().getOps<tile::ForEachVisitOp>();
-  if (!llvm::hasSingleElement(all))
-    return program.emitError() << "sm_90a: 'rest mean' is not compiled for this target";
-  visits = *all.begin();
+  return findWalks();
+}
+
+LogicalResult RoleSplitter::findWalks() {
+  for (auto walk : source.getBody().getOps<tile::ForEachVisitOp>()) {
+    tile::ForEachVisitOp &known = walk.getSource().getPooled() ? means : visits;
+    if (known)
+      return walk.emitOpError() << "sm_90a: expected at most one walk over tokens and one over "
+                                   "block means";
+    known = walk;
+  }
+  if (!visits || (means && means.getCarry() != visits.getResults()))
+    return program.emitError() << "sm_90a: expected a walk over tokens, and one over block means "
+                                  "to go on from its state";
+  if (!means)
+    return success();
+  Type operand = program.getProblem().getOperand();
+  for (int64_t slot : {means.getSource().getKeys(), means.getSource().getValues()})
+    if (Type element = bufferElement(program, slot); element && element != operand)
+      return means.emitOpError() << "sm_90a: expected block means of " << operand << " but got "
+                                 << element;
   return success();
 }
 
@@ -95,20 +126,27 @@ void RoleSplitter::buildScheduler() {
   IRMapping mapping;
   mapping.map(source.getItem(), block->getArgument(0));
   cloneScalars(mapping, /*raisesStatus=*/true);
+  publishVisits(visits, mapping);
+  if (means)
+    publishVisits(means, mapping);
+}
+
+void RoleSplitter::publishVisits(tile::ForEachVisitOp walk, IRMapping &mapping) {
   auto mapped = [&](ValueRange values) {
     return llvm::map_to_vector(values, [&](Value value) { return mapping.lookup(value); });
   };
-  auto walk = tile::ForEachVisitOp::create(
-      builder, visits.getLoc(), TypeRange(), block->getArgument(0), mapped(visits.getSymbols()),
-      mapped(visits.getLiterals()), ValueRange(), visits.getTouched(), visits.getHidden(),
-      visits.getSource());
+  OpBuilder::InsertionGuard guard(builder);
+  auto copy = tile::ForEachVisitOp::create(
+      builder, walk.getLoc(), TypeRange(), mapping.lookup(walk.getItem()),
+      mapped(walk.getSymbols()), mapped(walk.getLiterals()), ValueRange(), walk.getTouched(),
+      walk.getHidden(), walk.getSource());
   Block *body =
-      builder.createBlock(&walk.getBody(), {}, tile::VisitType::get(context), visits.getLoc());
-  if (program.getSchedule().getGatherKeys())
-    hopper::PublishKeysOp::create(builder, visits.getLoc(), body->getArgument(0));
+      builder.createBlock(&copy.getBody(), {}, tile::VisitType::get(context), walk.getLoc());
+  if (program.getSchedule().getGatherKeys() && !walk.getSource().getPooled())
+    hopper::PublishKeysOp::create(builder, walk.getLoc(), body->getArgument(0));
   else
-    hopper::PublishOp::create(builder, visits.getLoc(), body->getArgument(0));
-  tile::YieldOp::create(builder, visits.getLoc(), ValueRange());
+    hopper::PublishOp::create(builder, walk.getLoc(), body->getArgument(0));
+  tile::YieldOp::create(builder, walk.getLoc(), ValueRange());
 }
 
 void RoleSplitter::buildLoader(hopper::Role kind, ArrayRef<tile::Operand> operands) {
@@ -120,9 +158,69 @@ void RoleSplitter::buildLoader(hopper::Role kind, ArrayRef<tile::Operand> operan
   auto walk = hopper::ForEachPublishedOp::create(builder, loc, item, ValueRange());
   Block *body = builder.createBlock(
       &walk.getBody(), {}, {tile::VisitType::get(context), builder.getI32Type()}, {loc, loc});
-  for (tile::Operand operand : operands)
-    hopper::CopyOp::create(builder, loc, operand, body->getArgument(0), body->getArgument(1));
+  Value visit = body->getArgument(0), number = body->getArgument(1);
+  auto copy = [&](Value of) {
+    for (tile::Operand operand : operands)
+      hopper::CopyOp::create(builder, loc, operand, of, number);
+  };
+  if (means) {
+    auto pooled = pooledVisit(visit, item);
+    auto branch = scf::IfOp::create(builder, loc, pooled.getPooled(), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    copy(pooled.getMeans());
+    builder.setInsertionPointToStart(branch.elseBlock());
+    copy(visit);
+  } else {
+    copy(visit);
+  }
   tile::YieldOp::create(builder, loc, ValueRange());
+}
+
+static tile::IssueDotOp dotOf(tile::ForEachVisitOp walk) {
+  return *walk.getBody().getOps<tile::IssueDotOp>().begin();
+}
+
+Value RoleSplitter::cloneModifications(tile::ForEachVisitOp walk, tile::IssueDotOp dot, Value visit,
+                                       IRMapping mapping) {
+  mapping.map(walk.getVisit(), visit);
+  mapping.map(dotOf(walk).getResults(), dot.getResults());
+  Value scores = dot.getScores();
+  if (walk.getBody().getOps<tile::MapScoresOp>().empty()) {
+    // Scores carry the scale in both branches or in none.
+    scores = scaleScores(dot, visit);
+    mapping.map(dotOf(walk).getScores(), scores);
+  }
+  for (Operation &op : walk.getBody().getOps())
+    if (isa<tile::MapScoresOp, tile::MaskOp>(op))
+      scores = builder.clone(op, mapping)->getResult(0);
+  return scores;
+}
+
+Value RoleSplitter::scaleScores(tile::IssueDotOp dot, Value visit) {
+  Location loc = dot.getLoc();
+  auto map = tile::MapScoresOp::create(builder, loc, dot.getScores().getType(), dot.getScores(),
+                                       dot.getToken(), visit);
+  OpBuilder::InsertionGuard guard(builder);
+  Type index = builder.getIndexType();
+  Block *body = builder.createBlock(&map.getBody(), {}, {builder.getF32Type(), index, index},
+                                    {loc, loc, loc});
+  tile::YieldOp::create(builder, loc, body->getArgument(0));
+  return map.getResult();
+}
+
+Value RoleSplitter::modifyScores(tile::IssueDotOp dot, Value visit, Value item,
+                                 const IRMapping &mapping) {
+  Location loc = dot.getLoc();
+  auto pooled = pooledVisit(visit, item);
+  auto branch = scf::IfOp::create(builder, loc, dot.getScores().getType(), pooled.getPooled(),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, cloneModifications(means, dot, pooled.getMeans(), mapping));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, cloneModifications(visits, dot, visit, mapping));
+  return branch.getResult(0);
 }
 
 LogicalResult RoleSplitter::buildConsumer() {
@@ -154,6 +252,12 @@ LogicalResult RoleSplitter::buildConsumer() {
                                           load.getOperand(), body->getArgument(1)));
       continue;
     }
+    if (means && isa<tile::MapScoresOp, tile::MaskOp>(op))
+      continue;
+    if (auto softmax = dyn_cast<tile::OnlineSoftmaxOp>(op); softmax && means) {
+      auto dot = mapping.lookup(dotOf(visits).getScores()).getDefiningOp<tile::IssueDotOp>();
+      mapping.map(softmax.getScores(), modifyScores(dot, body->getArgument(0), item, mapping));
+    }
     Operation *copy = op.cloneWithoutRegions(mapping);
     for (unsigned i = copy->getNumOperands(); i-- > 0;)
       if (Value operand = op.getOperand(i);
@@ -165,7 +269,7 @@ LogicalResult RoleSplitter::buildConsumer() {
   }
   builder.setInsertionPointToEnd(block);
   for (auto finish : source.getBody().getOps<tile::FinishOp>()) {
-    mapping.map(visits.getResults(), walk.getResults());
+    mapping.map((means ? means : visits).getResults(), walk.getResults());
     builder.clone(*finish, mapping);
     // The slot's record of the item is read until here.
     hopper::ReleaseQueriesOp::create(builder, loc, item);

@@ -7,7 +7,7 @@
 // ROLES-SAME: gather_keys = true
 // ROLES: tile.for_each_visit %[[VISIT:.*]] of
 // ROLES: hopper.publish_keys %[[VISIT]]
-// PIPELINE: %{{.*}}, %[[FIRST:.*]], %[[COUNT:.*]], %[[MASKED:.*]], %{{.*}}, %[[POSITIONS:.*]] = hopper.next_visit of %[[ITEM:.*]] listed i32
+// PIPELINE: %{{.*}}, %[[FIRST:.*]], %[[COUNT:.*]], %[[MASKED:.*]], %{{.*}}, %{{.*}}, %[[POSITIONS:.*]] = hopper.next_visit of %[[ITEM:.*]] listed i32
 // PIPELINE: tile.visit_record of %[[ITEM]] keys(%[[FIRST]], %[[COUNT]]) listed(%[[POSITIONS]]) masked(%[[MASKED]])
 
 // The scheduler makes bits of the bytes of 128 keys a lane, which it copied two steps before, copies others, and lists the kept keys in ascending order.

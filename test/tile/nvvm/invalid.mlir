@@ -59,6 +59,14 @@ hopper.kernel @next_visit_c1 attributes {problem = #problem, items = #items,
   hopper.role consumer {
   ^bb0(%item: !tile.item):
     // expected-error @+1 {{expected a kernel whose schedule has no 'gather_keys'}}
-    %n, %first, %count, %masked, %last = hopper.next_visit of %item
+    %n, %first, %count, %masked, %last, %pooled = hopper.next_visit of %item
   }
+}
+
+// -----
+
+func.func @pooled_visit_c1(%visit: !tile.visit, %item: !tile.item) {
+  // expected-error @+1 {{expected a pooled source but got #tile.source<tokens>}}
+  %pooled, %means = hopper.pooled_visit %visit of %item source #tile.source<tokens>
+  return
 }
