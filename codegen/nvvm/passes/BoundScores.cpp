@@ -17,12 +17,18 @@ using namespace mlir;
 using namespace skim;
 using namespace skim::nvvm;
 
+/// Beside wider accumulators there are no registers left for the bound, and it gained nothing
+/// there.
+static constexpr int64_t kWidestValues = 192;
+
 /// Whether all scores are products of queries and keys of bf16.
 static bool scoresAreProducts(tile::ProgramOp program) {
   bool changed = false;
   program.walk([&](tile::MapScoresOp) { changed = true; });
   program.walk([&](tile::ForEachVisitOp visits) { changed |= visits.getSource().getPooled(); });
-  return isAttention(program) && program.getProblem().getOperand().isBF16() && !changed;
+  tile::ProblemAttr problem = program.getProblem();
+  return isAttention(program) && problem.getOperand().isBF16() &&
+         problem.getValueDim() <= kWidestValues && !changed;
 }
 
 namespace {
