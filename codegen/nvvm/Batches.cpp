@@ -84,27 +84,9 @@ static Value batchStart(Device &device, const SharedLayout &layout) {
   return device.add(device.mul(slot, device.i32(layout.batches.bytes)),
                     device.i32(layout.batches.data));
 }
-int64_t skim::nvvm::firstBatch(const SharedLayout &layout, int64_t scheduler) {
-  return scheduler * layout.batches.slots / layout.schedulers;
-}
-static void nextBatch(Device &device, const SharedLayout &layout) {
+static void nextBatch(Device &device) {
   Value batch = frame(device, Frame::Batch);
-  Value next = device.add(device.getI32(batch), device.i32(1));
-  if (layout.schedulers != 1) {
-    // Past the slots of the other scheduler.
-    int64_t share = layout.batches.slots / layout.schedulers;
-    Value isOther = device.equal(device.bitAnd(next, share - 1), device.i32(0));
-    int64_t skipped = layout.batches.slots - share;
-    next = device.add(next, device.select(isOther, device.i32(skipped), device.i32(0)));
-  }
-  device.set(batch, next);
-}
-void skim::nvvm::turnToOtherScheduler(Device &device) {
-  Value batch = frame(device, Frame::Batch), other = frame(device, Frame::OtherBatch);
-  Value here = device.getI32(batch), there = device.getI32(other);
-  Value publishes = device.lessOrEqual(device.i32(0), there);
-  device.set(batch, device.select(publishes, there, here));
-  device.set(other, device.select(publishes, here, there));
+  device.set(batch, device.add(device.getI32(batch), device.i32(1)));
 }
 static Value visitOffset(Device &device, const SharedLayout &layout, Value position) {
   Value start = device.add(batchStart(device, layout), device.i32(SharedLayout::kBatchHeader));
@@ -319,29 +301,12 @@ void skim::nvvm::publishBatch(Device &device, const SharedLayout &layout, int64_
     device.storeShared(device.getI32(frame(device, Frame::Fill)), start, kCountOffset);
     device.arrive(device.filled(layout.batches, device.slotOf(layout.batches, number)));
   });
-  nextBatch(device, layout);
+  nextBatch(device);
 }
 
 Value skim::nvvm::awaitBatch(Device &device, const SharedLayout &layout) {
   device.waitFilled(layout.batches, device.getI32(frame(device, Frame::Batch)));
   return device.loadShared(batchStart(device, layout), kFlagsOffset);
-}
-Value skim::nvvm::awaitItem(Device &device, const SharedLayout &layout) {
-  Value flags = awaitBatch(device, layout);
-  if (layout.schedulers == 1)
-    return flags;
-  // The other scheduler may have taken one more item.
-  Value batch = frame(device, Frame::Batch), other = frame(device, Frame::OtherBatch);
-  Value ended = device.logicalNot(device.equal(device.bitAnd(flags, kLastOfAll), device.i32(0)));
-  Value there = device.getI32(other);
-  return device.choose(
-      device.logicalAnd(ended, device.lessOrEqual(device.i32(0), there)),
-      [&]() -> cpu::Code::Values {
-        device.set(batch, there);
-        device.set(other, device.i32(-1));
-        return {awaitBatch(device, layout)};
-      },
-      [&]() -> cpu::Code::Values { return {flags}; })[0];
 }
 Value skim::nvvm::batchCount(Device &device, const SharedLayout &layout) {
   return device.loadShared(batchStart(device, layout), kCountOffset);
@@ -364,7 +329,7 @@ void skim::nvvm::releaseBatch(Device &device, const SharedLayout &layout) {
   device.ifThen(device.isLane(0), [&] {
     device.arrive(device.empty(layout.batches, device.slotOf(layout.batches, number)));
   });
-  nextBatch(device, layout);
+  nextBatch(device);
 }
 
 void skim::nvvm::endItems(Device &device, const SharedLayout &layout) {

@@ -33,13 +33,6 @@ constexpr int64_t kListed = 4;    ///< a list of keys; the visit's first field s
 constexpr int64_t kPooled = 8;    ///< block means, of which the first field is the first
 constexpr int64_t kCountShift = 16; ///< from here on the number of listed keys
 
-// Batches are numbered so that those of scheduler s of n have the slots [s, s + 1) * slots / n. A
-// loader takes the schedulers' items in turn.
-/// The number of a scheduler's first batch.
-int64_t firstBatch(const SharedLayout &layout, int64_t scheduler);
-/// Goes on with the other scheduler, as long as it publishes items; behind an item.
-void turnToOtherScheduler(Device &device);
-
 // The scheduler's side. All lanes of its warp take part.
 /// Waits for room for a batch.
 void beginBatch(Device &device, const SharedLayout &layout);
@@ -60,8 +53,6 @@ void appendKeys(Device &device, const SharedLayout &layout, mlir::Value firstKey
 void finishLists(Device &device, const SharedLayout &layout);
 
 // The loader's side.
-/// Waits for the first batch of the next item; its flags say whether there is none.
-mlir::Value awaitItem(Device &device, const SharedLayout &layout);
 /// Waits for the next batch; its flags.
 mlir::Value awaitBatch(Device &device, const SharedLayout &layout);
 ItemFields batchItem(Device &device, const SharedLayout &layout);

@@ -167,9 +167,9 @@ Value skim::nvvm::frame(Device &device, Frame which) {
 }
 
 void skim::nvvm::createFrame(Device &device) {
-  for (Frame which : {Frame::Item, Frame::Visit, Frame::Batch, Frame::OtherBatch, Frame::Fill,
-                      Frame::Tail, Frame::Taken, Frame::Last, Frame::Warp, Frame::KeyToken,
-                      Frame::Listed, Frame::MaskedLists, Frame::Scale}) {
+  for (Frame which : {Frame::Item, Frame::Visit, Frame::Batch, Frame::Fill, Frame::Tail,
+                      Frame::Taken, Frame::Last, Frame::Warp, Frame::KeyToken, Frame::Listed,
+                      Frame::MaskedLists, Frame::Scale}) {
     bool number = which != Frame::Scale;
     Type type = number ? Type(device.getI32Type()) : device.getF32Type();
     Value variable = LLVM::AllocaOp::create(device, device.pointerType(), type, device.i32(1));

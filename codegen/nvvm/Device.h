@@ -84,14 +84,12 @@ SharedLayout sharedLayout(mlir::Operation *op);
 /// Variables of each thread: what its warp counts (items, visits and batches since the kernel's
 /// start, visits of the batch that is being filled, copies that the barrier of cut tiles has seen),
 /// the ordinal of the item that was taken, the flag of an item's last visit, the number of its
-/// warp, the batch of the other scheduler that a loader goes on with, -1 where there is none, the
-/// token of the item's first key, and the softmax scale. Where keys are gathered: how many keys the
-/// batch lists, and which of its lists need their mask (a bit each).
+/// warp, the token of the item's first key, and the softmax scale. Where keys are gathered: how
+/// many keys the batch lists, and which of its lists need their mask (a bit each).
 enum class Frame {
   Item,
   Visit,
   Batch,
-  OtherBatch,
   Fill,
   Tail,
   Taken,

@@ -66,8 +66,7 @@ def Hopper_KernelOp : Hopper_Op<"kernel",
 def Hopper_RoleOp : Hopper_Op<"role", [HasParent<"KernelOp">, SingleBlock, NoTerminator]> {
   let summary = "what one group of warps does for each work item";
   let description = [{
-    The body runs once for each work item, with the item as its argument. All roles meet the same items in the same order. With `gather_keys` in the schedule two warps are schedulers,
-    which take items in turn; the others meet first an item of one, then of the other.
+    The body runs once for each work item, with the item as its argument. All roles meet the same items in the same order.
 
     Constraint role_c1: the body has one argument, of type `!tile.item`.
 

@@ -85,14 +85,10 @@ LogicalResult KeyLister::walkKeys(Value bottom, Value top) {
   // steps before.
   constexpr int64_t kAhead = SharedLayout::kAheadSteps * kLanes;
   Value end = device.add(count, device.index(kAhead));
-  // The schedulers are the first and the last of four warps.
-  Value isSecond = device.less(device.i32(0), device.getI32(frame(device, Frame::Warp)));
-  Value firstBuffer = device.select(isSecond, device.i32(SharedLayout::kAheadSteps), device.i32(0));
   device.loop(device.index(0), end, kLanes, [&](Value step) {
     Value number = device.add(device.sub(step, device.index(kAhead)), lane);
     Value buffer = device.bitAnd(device.shiftRight(device.toI32(step), llvm::Log2_64(kLanes)),
                                  SharedLayout::kAheadSteps - 1);
-    buffer = device.add(buffer, firstBuffer);
     if (aheadRow) {
       NVVM::CpAsyncWaitGroupOp::create(device, SharedLayout::kAheadSteps - 1);
       device.syncWarp();
@@ -125,35 +121,21 @@ FailureOr<Code::Values> KeyLister::testKeys(Value firstKey, Value bottom, Value 
         return testLiteral(literal, firstKey, number);
       })))
     return failure();
+  // Bits of keys that exist.
   Value left = device.sub(walk.sourceLength(), firstKey);
-  Value firstTile = device.floorDiv(firstKey, keys);
-  Value endTile = device.add(firstTile, device.index(tiles));
-  Value isInside =
-      device.logicalAnd(device.lessOrEqual(bottom, firstTile), device.lessOrEqual(endTile, top));
-  isInside = device.logicalAnd(isInside, device.lessOrEqual(device.index(kKeysOfLane), left));
-  // Bits of keys that exist in the stretch: all but at its ends.
-  Value existing = device.choose(
-      isInside, [&]() -> Code::Values { return {bits(-1)}; },
-      [&]() -> Code::Values {
-        Value missing =
-            device.toI32(device.max(device.sub(device.index(kKeysOfLane), left), device.index(0)));
-        Value amount = arith::ExtUIOp::create(device, device.getIntegerType(kKeysOfLane), missing);
-        Value inStretch = bits(0);
-        for (int64_t part = 0; part < tiles; ++part) {
-          Value tile = device.add(firstTile, device.index(part));
-          Value here = device.logicalAnd(device.lessOrEqual(bottom, tile), device.less(tile, top));
-          inStretch = device.logicalOr(inStretch, bitsOfTile(toBits(here), part));
-        }
-        Value keysThere = arith::ShRUIOp::create(device, bits(-1), amount);
-        return {device.logicalAnd(keysThere, inStretch)};
-      })[0];
-  Value kept = bits(0), leftOut = bits(0);
+  Value missing =
+      device.toI32(device.max(device.sub(device.index(kKeysOfLane), left), device.index(0)));
+  Value amount = arith::ExtUIOp::create(device, device.getIntegerType(kKeysOfLane), missing);
+  Value existing = arith::ShRUIOp::create(device, bits(-1), amount);
+  Value firstTile = device.floorDiv(firstKey, keys), kept = bits(0), leftOut = bits(0);
   for (int64_t part = 0; part < tiles; ++part) {
     Value tile = device.add(firstTile, device.index(part));
-    kept = device.logicalOr(kept, bitsOfTile(walk.touchedKeys(tile, kKeysOfLane), part));
-    leftOut = device.logicalOr(leftOut, bitsOfTile(walk.hiddenKeys(tile, kKeysOfLane), part));
+    Value inStretch = device.logicalAnd(device.lessOrEqual(bottom, tile), device.less(tile, top));
+    Value here = bitsOfTile(device.logicalAnd(existing, toBits(inStretch)), part);
+    kept = device.logicalOr(kept, device.logicalAnd(here, walk.touchedKeys(tile, kKeysOfLane)));
+    leftOut =
+        device.logicalOr(leftOut, device.logicalAnd(here, walk.hiddenKeys(tile, kKeysOfLane)));
   }
-  kept = device.logicalAnd(kept, existing);
   return Code::Values{kept, device.logicalAnd(leftOut, kept)};
 }
 

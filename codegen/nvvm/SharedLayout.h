@@ -41,9 +41,6 @@ struct SharedLayout {
   /// third list short.
   static constexpr int64_t kListedTiles = 2;
   static constexpr int64_t kMostLists = kListedTiles + 1;
-  /// The search for keys takes as long as two items, so two warps search, and take items in turn.
-  /// Each has its share of the batches.
-  static constexpr int64_t kMostSchedulers = 2;
   /// What the search for keys copies ahead: 128 bytes a lane in each step.
   static constexpr int64_t kAheadSteps = 2;
   static constexpr int64_t kAheadBytes = 32 * 128;
@@ -65,8 +62,7 @@ struct SharedLayout {
     listBytes = gathers ? kMostLists * schedule.getKeys() * 4 : 0;
     visitBytes = kVisitBytes + (gathers ? schedule.getKeys() * 4 : 0);
     visitSlots = kRecordsOfSlot * schedule.getStages();
-    schedulers = gathers ? kMostSchedulers : 1;
-    int64_t aheadBytes = gathers ? schedulers * kAheadSteps * kAheadBytes : 0;
+    int64_t aheadBytes = gathers ? kAheadSteps * kAheadBytes : 0;
     int64_t rest = schedule.getStages() * (keyBytes + valueBytes) + visitSlots * visitBytes +
                    kBatches * listBytes + aheadBytes + kRecords;
     queries = {0, queryBytes, 2 * queryBytes + rest <= kLargest ? 2 : 1, 0};
@@ -95,8 +91,7 @@ struct SharedLayout {
   int64_t listBytes = 0;  ///< of the listed keys of a batch
   int64_t visitBytes = 0; ///< of a visit's record, with the positions of its keys
   int64_t visitSlots = 0; ///< records of visits
-  int64_t schedulers = 1; ///< warps
-  int64_t ahead = 0;      ///< of the schedulers one after the other, where keys are gathered
+  int64_t ahead = 0;      ///< of the scheduler, where keys are gathered
   int64_t itemRecords = 0, visitRecords = 0;
   int64_t tail = 0; ///< barrier of values whose last rows do not exist
   int64_t bytes = 0;

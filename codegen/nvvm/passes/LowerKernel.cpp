@@ -164,7 +164,7 @@ LogicalResult KernelLowering::lowerScheduler() {
 LogicalResult KernelLowering::lowerLoader(Role role) {
   LogicalResult result = repeat(
       [&] {
-        Value flags = awaitItem(device, layout);
+        Value flags = awaitBatch(device, layout);
         return device.equal(device.bitAnd(flags, kLastOfAll), device.i32(0));
       },
       [&] {
@@ -173,8 +173,6 @@ LogicalResult KernelLowering::lowerLoader(Role role) {
         LogicalResult inlined = inlineRole(role, item);
         Value number = frame(device, Frame::Item);
         device.set(number, device.add(device.getI32(number), device.i32(1)));
-        if (layout.schedulers != 1)
-          turnToOtherScheduler(device);
         return inlined;
       });
   if (role == Role::Loader)
@@ -210,15 +208,6 @@ LogicalResult KernelLowering::run() {
   // The same for all lanes, which the compiler sees when it comes from a shuffle.
   Value warp = device.broadcast(device.shiftRight(device.thread(), 5));
   device.set(frame(device, Frame::Warp), warp);
-  // The last producing warp is the second scheduler, where there are two.
-  Value isSecond = device.equal(warp, device.i32(3)),
-        isScheduler = device.equal(warp, device.i32(0));
-  if (layout.schedulers != 1) {
-    isScheduler = device.logicalOr(isScheduler, isSecond);
-    Value second = device.i32(firstBatch(layout, 1));
-    device.set(frame(device, Frame::OtherBatch), second);
-    device.set(frame(device, Frame::Batch), device.select(isSecond, second, device.i32(0)));
-  }
   Value scale = cpu::loadArgument(device, arguments, cpu::Argument::SoftmaxScale);
   device.set(frame(device, Frame::Scale),
              arith::TruncFOp::create(device, device.getF32Type(), scale));
@@ -232,7 +221,7 @@ LogicalResult KernelLowering::run() {
         NVVM::SetMaxRegisterOp::create(
             device, static_cast<int32_t>(kernel.getSchedule().getProducerRegisters()),
             NVVM::SetMaxRegisterAction::decrease);
-        device.ifThen(isScheduler, [&] { also(lowerScheduler()); });
+        device.ifThen(device.equal(warp, device.i32(0)), [&] { also(lowerScheduler()); });
         device.ifThen(device.equal(warp, device.i32(1)), [&] { also(lowerLoader(Role::Loader)); });
         if (kernel.getRole(Role::ValueLoader))
           device.ifThen(device.equal(warp, device.i32(2)),
