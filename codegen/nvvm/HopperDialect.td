@@ -13,7 +13,7 @@ def HopperDialect : Dialect {
     The rung between a `tile` program and the instructions of sm_90a. A **kernel** (`hopper.kernel`) is one `tile.program` whose work is divided among
     *roles*: groups of warps that run different code at the same time and hand work to each other through shared memory.
 
-    - The **scheduler** (one warp, two where keys are gathered) takes work items and walks their visits, thirty-two key tiles at a time. It *publishes* each visit.
+    - The **scheduler** (one warp) takes work items and walks their visits, thirty-two key tiles at a time. It *publishes* each visit.
     - The **loader** (one warp) copies what each published visit needs into *rings*: queries, keys and values, a few slots each. Where all lanes copy row by row,
       a warp of its own, the **value_loader**, copies the values.
     - The **consumers** (one to three warpgroups of 64 rows) wait for slots, multiply, and release them.
