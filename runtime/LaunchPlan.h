@@ -114,14 +114,14 @@ struct BufferDescription {
 enum class ItemAxis : uint8_t { None, Queries, Keys };
 
 /// How a kernel is launched on a CUDA device. Boxes are those of the tensor maps, which hold q, k
-/// and v as panels of 64 columns with the 128-byte swizzle.
+/// and v as panels of 64 or 32 columns (cuda/Panels.h) with a swizzle as wide.
 struct CudaLaunch {
   int64_t threads = 128;               ///< of a block
   int64_t sharedBytes = 0;             ///< dynamic shared memory of a block
   int64_t blocksPerMultiprocessor = 1; ///< blocks of the grid for each multiprocessor
-  /// The kernel copies through tensor maps: operands of 16 bits, dimensions a multiple of 64.
+  /// The kernel copies through tensor maps: operands of 16 bits, dimensions a multiple of 32.
   bool tensorMaps = false;
-  int64_t rowsPerTile = 0; ///< box of q; 0 without tensor maps
+  int64_t rowsPerTile = 0; ///< box of q, of each head; 0: no maps
   int64_t keysPerTile = 0; ///< box of k and v; 0: the kernel copies their rows on its own
   /// The buffer that receives, for each request and KV head, the largest sum of squares of a key,
   /// by which the kernel bounds its scores: of f32, cleared, operands of bf16. It stays 0, which

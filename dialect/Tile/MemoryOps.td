@@ -7,12 +7,12 @@ include "dialect/Tile/VisitOps.td"
 def Tile_LoadQueriesOp : Tile_Op<"load_queries"> {
   let summary = "stage the query rows of a work item";
   let description = [{
-    `result[r, i] = query[tile * rows + r, head, i]` for existing rows, 0 for the others.
+    `result[r, i] = query[tile * rows + r, head, i]` for existing rows, 0 for the others; with items of KV heads for each query head of the group, one behind the other.
 
     Constraints:
 
-    - load_queries_c1: the program's items run along queries, by query head.
-    - load_queries_c2: the result has `rows` of the schedule by `head_dim` of the problem.
+    - load_queries_c1: the program's items run along queries, by query head or KV head.
+    - load_queries_c2: the result has `rows` of the schedule, for each head that it holds, by `head_dim` of the problem.
 
     Example:
 
@@ -120,8 +120,8 @@ def Tile_FinishOp : Tile_Op<"finish"> {
 
     Constraints:
 
-    - finish_c1: the state has `rows` of the schedule by `value_dim` of the problem.
-    - finish_c2: the program's items run along queries, by query head.
+    - finish_c1: the state has `rows` of the schedule, for each head of `tile.load_queries`, by `value_dim` of the problem.
+    - finish_c2: the program's items run along queries, by query head or KV head.
 
     Example:
 
