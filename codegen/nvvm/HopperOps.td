@@ -228,6 +228,11 @@ def Hopper_NextVisitOp : Hopper_Op<"next_visit"> {
 
     ```mlir
     %n, %first, %count, %masked, %last, %pooled = hopper.next_visit of %item
+    ```
+
+    Where keys are gathered:
+
+    ```mlir
     %n, %first, %count, %masked, %last, %pooled, %positions = hopper.next_visit of %item listed i32
     ```
   }];
@@ -372,7 +377,7 @@ def Hopper_IssueAccumulateOp : Hopper_Op<"issue_accumulate", [AllTypesMatch<["st
     Example:
 
     ```mlir
-    %s1 = hopper.issue_accumulate %p, %v, %s0 : !tile.fragment<192x64xbf16>, !tile.shared<64x128xbf16, swizzle = 128, stages = 2>, !tile.state<192x128>
+    %s1 = hopper.issue_accumulate %h, %v, %s0 : !tile.fragment<192x64xbf16>, !tile.shared<64x128xbf16, swizzle = 128, stages = 2>, !tile.state<192x128>
     ```
   }];
   let arguments = (ins Tile_Fragment:$probabilities, Tile_Shared:$values, Tile_State:$state);
