@@ -23,4 +23,5 @@ config.environment["SKIM_CACHE_DIR"] = ""
 config.substitutions.append(("%examples", os.path.join(config.skim_source, "examples")))
 config.substitutions.append(("%python", sys.executable))
 # `%exits CODE COMMAND...` fails unless the command ends with this exit code; its standard error joins its output.
-config.substitutions.append(("%exits", sys.executable + " " + os.path.join(config.test_source_root, "exits.py")))
+seconds = 1200 if config.sanitizers else 120
+config.substitutions.append(("%exits", f"{sys.executable} {os.path.join(config.test_source_root, 'exits.py')} {seconds}"))
