@@ -268,13 +268,17 @@ FailureOr<Value> MaskConditions::keeps(size_t i) {
     if (failed(value)) {
       bindPositions();
       Operation *copy = op.clone(mapping);
-      device.insert(copy);
-      value = copy->getResult(0);
-      if (!isa<arith::ArithDialect>(op.getDialect())) {
+      if (isa<arith::ArithDialect>(op.getDialect())) {
+        device.insert(copy);
+        value = copy->getResult(0);
+      } else {
+        // Unknown to the listeners of the builder: a rewriter would come back to it when it is
+        // gone.
+        device.getInsertionBlock()->getOperations().insert(device.getInsertionPoint(), copy);
         value = cpu::RegionEvaluator(device, /*lanes=*/1).evaluate(*copy);
+        copy->erase();
         if (failed(value))
           return failure();
-        copy->erase();
       }
     }
     mapping.map(op.getResult(0), *value);
