@@ -344,10 +344,7 @@ def Hopper_OnlineSoftmaxOp : Hopper_Op<"online_softmax",
   }];
   let arguments = (ins Tile_Fragment:$scores, Tile_State:$state, UnitAttr:$first, UnitAttr:$scaled, Tile_Item:$item, Optional<Tile_Shared>:$queries);
   let results = (outs Tile_Fragment:$probabilities, Tile_State:$result);
-  let assemblyFormat = [{
-    $scores `,` $state `of` $item (`bounded` `by` $queries^ `:` qualified(type($queries)))? attr-dict
-    `:` qualified(type($scores)) `,` qualified(type($state))
-  }];
+  let assemblyFormat = "$scores `,` $state `of` $item (`bounded` `by` $queries^ `:` qualified(type($queries)))? attr-dict `:` qualified(type($scores)) `,` qualified(type($state))";
 }
 
 def Hopper_PackOp : Hopper_Op<"pack"> {
@@ -382,10 +379,7 @@ def Hopper_IssueAccumulateOp : Hopper_Op<"issue_accumulate", [AllTypesMatch<["st
   }];
   let arguments = (ins Tile_Fragment:$probabilities, Tile_Shared:$values, Tile_State:$state);
   let results = (outs Tile_State:$result);
-  let assemblyFormat = [{
-    $probabilities `,` $values `,` $state attr-dict
-    `:` qualified(type($probabilities)) `,` qualified(type($values)) `,` qualified(type($state))
-  }];
+  let assemblyFormat = "$probabilities `,` $values `,` $state attr-dict `:` qualified(type($probabilities)) `,` qualified(type($values)) `,` qualified(type($state))";
 }
 
 def Hopper_RescaleOp : Hopper_Op<"rescale", [AllTypesMatch<["state", "result"]>]> {
