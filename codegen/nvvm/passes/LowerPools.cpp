@@ -5,6 +5,7 @@
 #include "codegen/nvvm/Batches.h"
 #include "codegen/nvvm/KernelFunction.h"
 #include "codegen/nvvm/Passes.h"
+#include "dialect/Tile/PackedHeads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -122,10 +123,14 @@ private:
 
 static tile::ItemRecordOp createRecord(Device &device, Value arguments, const ItemFields &item,
                                        int64_t block) {
-  Value zero = device.index(0), head = device.toIndex(item.head), tile = device.toIndex(item.tile);
+  cpu::KernelInfo info = cpu::kernelInfo(&device.kernel.getBody().front().front());
+  // Items name the first query head of theirs.
+  Value kvHead = device.floorDiv(device.toIndex(item.head),
+                                 tile::headsOfTile(info.problem, info.items.getHead()));
+  Value zero = device.index(0), tile = device.toIndex(item.tile);
   Value kvLen = device.toIndex(item.kvLen), first = device.mul(tile, device.index(block));
   return tile::ItemRecordOp::create(
-      device, device.getType<tile::ItemType>(), arguments, device.toIndex(item.request), zero, head,
+      device, device.getType<tile::ItemType>(), arguments, device.toIndex(item.request), zero, kvHead,
       cpu::loadArgument(device, arguments, cpu::Argument::Layer), tile, device.toIndex(item.qLen),
       kvLen, zero, zero, /*tile_rows=*/0, first,
       device.min(device.add(first, device.index(block)), kvLen), device.toIndex(item.firstToken),

@@ -1,11 +1,13 @@
 // RUN: skim-opt %s --skim-nvvm-lower-pools --split-input-file --verify-diagnostics | FileCheck %s
 
-// Warp i of n takes the items i, i + n, ...; a lane loads pairs of columns, sums them in f64 and stores means of the operands' type.
+// Warp i of n takes the items i, i + n, ..., whose head is the first query head of two; a lane loads pairs of columns, sums them in f64 and stores means of the operands' type.
 // CHECK: llvm.func @pool(
 // CHECK-SAME: nvvm.kernel
 // CHECK-SAME: nvvm.reqntid = array<i32: 128>
 // CHECK-COUNT-6: llvm.alloca %{{.*}} x f64
 // CHECK: scf.for
+// CHECK: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK-NEXT: arith.shrsi %{{.*}}, %[[ONE]] : index
 // CHECK-COUNT-4: llvm.store %[[ZERO:.*]], %{{.*}} : f64, !llvm.ptr
 // CHECK: scf.while
 // CHECK: llvm.load %{{.*}} : !llvm.ptr -> vector<2xbf16>
