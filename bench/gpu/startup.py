@@ -62,7 +62,7 @@ def measure(arguments):
             for name in ("cold", "cache"):
                 times[name].append(seconds_to_kernel(arguments, [arguments.pattern], cache))
         if arguments.bundle:
-            times["bundle"] = [seconds_to_kernel(arguments, ["--bundle", arguments.bundle], "")
+            times["bundle"] = [seconds_to_kernel(arguments, [arguments.pattern, "--bundle", arguments.bundle], "")
                                for _ in range(arguments.repeats)]
         if arguments.peers:
             peers = str(pathlib.Path(__file__).resolve().parent)
