@@ -280,11 +280,16 @@ static LogicalResult lower(hopper::AwaitQueriesOp op) {
   return success();
 }
 
+/// Gives a slot back once all lanes have read what lies in it, and the record beside it.
+static void release(Device &device, const Ring &ring, Value number) {
+  device.syncWarp();
+  device.arriveOnce(device.empty(ring, device.slotOf(ring, number)), device.isLane(0));
+}
+
 static LogicalResult lower(hopper::ReleaseOp op) {
   Device device = Device::before(op);
   SharedLayout layout = sharedLayout(op);
-  const Ring &ring = ringOf(layout, op.getOperand());
-  device.arriveOnce(device.empty(ring, device.slotOf(ring, op.getNumber())), device.isLane(0));
+  release(device, ringOf(layout, op.getOperand()), op.getNumber());
   op.erase();
   return success();
 }
@@ -292,8 +297,7 @@ static LogicalResult lower(hopper::ReleaseOp op) {
 static LogicalResult lower(hopper::ReleaseQueriesOp op) {
   Device device = Device::before(op);
   SharedLayout layout = sharedLayout(op);
-  Value slot = device.slotOf(layout.queries, device.getI32(frame(device, Frame::Item)));
-  device.arriveOnce(device.empty(layout.queries, slot), device.isLane(0));
+  release(device, layout.queries, device.getI32(frame(device, Frame::Item)));
   op.erase();
   return success();
 }

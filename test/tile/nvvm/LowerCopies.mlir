@@ -7,7 +7,9 @@
 // Values of keys that do not exist are cleared before the consumers see them.
 // CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
 // CHECK: nvvm.setmaxregister increase
-// One lane of each warp gives a slot back.
+// One lane of each warp gives a slot back, once all of them have read it.
+// CHECK: nvvm.bar.warp.sync
+// CHECK-NOT: scf.
 // CHECK: llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p mbarrier.arrive.shared::cta.b64 _, [$0]; }"
 // CHECK-NOT: hopper.copy
 // CHECK-NOT: hopper.await
