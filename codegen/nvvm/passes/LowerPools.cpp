@@ -130,9 +130,9 @@ static tile::ItemRecordOp createRecord(Device &device, Value arguments, const It
   Value zero = device.index(0), tile = device.toIndex(item.tile);
   Value kvLen = device.toIndex(item.kvLen), first = device.mul(tile, device.index(block));
   return tile::ItemRecordOp::create(
-      device, device.getType<tile::ItemType>(), arguments, device.toIndex(item.request), zero, kvHead,
-      cpu::loadArgument(device, arguments, cpu::Argument::Layer), tile, device.toIndex(item.qLen),
-      kvLen, zero, zero, /*tile_rows=*/0, first,
+      device, device.getType<tile::ItemType>(), arguments, device.toIndex(item.request), zero,
+      kvHead, cpu::loadArgument(device, arguments, cpu::Argument::Layer), tile,
+      device.toIndex(item.qLen), kvLen, zero, zero, /*tile_rows=*/0, first,
       device.min(device.add(first, device.index(block)), kvLen), device.toIndex(item.firstToken),
       arguments);
 }
