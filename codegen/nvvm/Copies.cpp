@@ -14,6 +14,8 @@ namespace {
 constexpr unsigned kQueryMap = 4;
 constexpr unsigned kKeyMap = 5;
 constexpr unsigned kValueMap = 6;
+
+constexpr int64_t kLanes = 32;
 } // namespace
 
 int64_t skim::nvvm::pageSize(Device &device) {
@@ -72,25 +74,39 @@ static Value pageOf(Device &device, KeyTile &tile, Value key, int64_t page) {
       [&]() -> cpu::Code::Values { return {device.i32(-1)}; })[0];
 }
 
-static void copyPaged(Device &device, KeyTile &tile, unsigned map, Value slot, Value barrier,
-                      int64_t keys, const Panels &panels) {
+/// The pages of a tile of paged keys, each in the lane that copies it.
+static SmallVector<Value> findPages(Device &device, KeyTile &tile, int64_t keys) {
+  int64_t page = pageSize(device);
+  if (page == 0)
+    return {};
+  if (page >= keys)
+    return {pageOf(device, tile, tile.firstKey, page)};
+  SmallVector<Value> found;
+  for (int64_t first = 0; first < keys / page; first += kLanes) {
+    Value position = device.toIndex(device.add(device.lane(), device.i32(first)));
+    Value key = device.add(tile.firstKey, device.mul(position, device.index(page)));
+    found.push_back(pageOf(device, tile, key, page));
+  }
+  return found;
+}
+
+static void copyPaged(Device &device, KeyTile &tile, unsigned map, ArrayRef<Value> found,
+                      Value slot, Value barrier, int64_t keys, const Panels &panels) {
   int64_t page = pageSize(device);
   Value zero = device.i32(0);
   Value kvHead = device.toI32(tile.item.getKvHead());
   if (page >= keys) {
     device.ifThen(device.isLane(0), [&] {
       Value within = device.bitAnd(device.toI32(tile.firstKey), page - 1);
-      copyBox(device, map, device.shared(slot), barrier,
-              {zero, within, zero, kvHead, pageOf(device, tile, tile.firstKey, page)});
+      copyBox(device, map, device.shared(slot), barrier, {zero, within, zero, kvHead, found[0]});
     });
     return;
   }
   // A page a lane, panel by panel.
   int64_t pages = keys / page;
   Value lane = device.lane();
-  auto copyPage = [&](Value position) {
+  auto copyPage = [&](Value position, Value number) {
     Value first = device.mul(position, device.i32(page));
-    Value number = pageOf(device, tile, device.add(tile.firstKey, device.toIndex(first)), page);
     Value row = device.add(slot, device.mul(first, device.i32(panels.rowBytes)));
     for (int64_t panel = 0; panel < panels.count; ++panel) {
       Value start = device.add(row, device.i32(panel * keys * panels.rowBytes));
@@ -98,11 +114,11 @@ static void copyPaged(Device &device, KeyTile &tile, unsigned map, Value slot, V
               {zero, zero, device.i32(panel), kvHead, number});
     }
   };
-  if (pages < 32)
-    device.ifThen(device.less(lane, device.i32(pages)), [&] { copyPage(lane); });
+  if (pages < kLanes)
+    device.ifThen(device.less(lane, device.i32(pages)), [&] { copyPage(lane, found[0]); });
   else
-    for (int64_t first = 0; first < pages; first += 32)
-      copyPage(device.add(lane, device.i32(first)));
+    for (auto [i, number] : llvm::enumerate(found))
+      copyPage(device.add(lane, device.i32(static_cast<int64_t>(i) * kLanes)), number);
 }
 
 /// Overwrites rows [count, keys) of a slot by 0, all lanes together.
@@ -128,13 +144,15 @@ static void clearRows(Device &device, Value slot, Value count, int64_t keys, con
 }
 
 void skim::nvvm::copyKeyTile(Device &device, const SharedLayout &layout, KeyTile &tile,
-                             Value number) {
+                             Value number, llvm::function_ref<void()> takeSlot) {
   cpu::KernelInfo info = cpu::kernelInfo(tile.item);
   int64_t keys = info.schedule.getKeys();
   bool isKeys = tile.operand == tile::Operand::Keys;
   const Ring &ring = isKeys ? layout.keys : layout.values;
   Panels panels(isKeys ? info.problem.getHeadDim() : info.problem.getValueDim());
   unsigned map = isKeys ? kKeyMap : kValueMap;
+  SmallVector<Value> pages = findPages(device, tile, keys);
+  takeSlot();
   Value slot = slotAddress(device, ring, number);
   Value filled = device.filled(ring, device.slotOf(ring, number));
   Value cut = device.less(tile.count, device.index(keys));
@@ -145,7 +163,7 @@ void skim::nvvm::copyKeyTile(Device &device, const SharedLayout &layout, KeyTile
   if (pageSize(device) == 0)
     copyContiguous(device, tile, map, slot, barrier);
   else
-    copyPaged(device, tile, map, slot, barrier, keys, panels);
+    copyPaged(device, tile, map, pages, slot, barrier, keys, panels);
   if (isKeys)
     return;
   device.ifThen(cut, [&] {

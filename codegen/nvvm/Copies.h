@@ -20,8 +20,10 @@ void copyQueryTile(Device &device, const SharedLayout &layout, mlir::Value numbe
                    mlir::Value token, mlir::Value head);
 
 /// Copies a tile through a tensor map into slot `number` of its ring and hands it on. For all lanes
-/// of a warp. Values of keys that do not exist become 0.
-void copyKeyTile(Device &device, const SharedLayout &layout, KeyTile &tile, mlir::Value number);
+/// of a warp. Values of keys that do not exist become 0. `takeSlot` waits until the slot is free:
+/// the pages of the tile have been looked up by then.
+void copyKeyTile(Device &device, const SharedLayout &layout, KeyTile &tile, mlir::Value number,
+                 llvm::function_ref<void()> takeSlot);
 
 /// The page size that the kernel is compiled for, 0 for contiguous keys and values.
 int64_t pageSize(Device &device);

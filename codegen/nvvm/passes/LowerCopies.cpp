@@ -67,8 +67,7 @@ static void copyTile(Device &device, const SharedLayout &layout, KeyTile &tile, 
   auto copyConsecutive = [&] {
     if (cpu::kernelInfo(tile.item).schedule.getCopyRows())
       return copyRowsOfTile(device, layout, tile, number, /*positions=*/{}, takeSlot);
-    takeSlot();
-    copyKeyTile(device, layout, tile, number);
+    copyKeyTile(device, layout, tile, number, takeSlot);
   };
   if (!positions)
     return copyConsecutive();
