@@ -279,16 +279,13 @@ static LogicalResult lower(hopper::AwaitQueriesOp op) {
   return success();
 }
 
-/// Gives a slot back once all lanes have read what lies in it, and the record beside it.
-static void release(Device &device, const Ring &ring, Value number) {
-  device.syncWarp();
-  device.arriveOnce(device.empty(ring, device.slotOf(ring, number)), device.isLane(0));
-}
-
+/// One lane for its warp. The wait for the products ahead of it is one of the whole warp, so all
+/// lanes have read what they need of the slot.
 static LogicalResult lower(hopper::ReleaseOp op) {
   Device device = Device::before(op);
   SharedLayout layout = sharedLayout(op);
-  release(device, ringOf(layout, op.getOperand()), op.getNumber());
+  const Ring &ring = ringOf(layout, op.getOperand());
+  device.arriveOnce(device.empty(ring, device.slotOf(ring, op.getNumber())), device.isLane(0));
   op.erase();
   return success();
 }
@@ -296,7 +293,10 @@ static LogicalResult lower(hopper::ReleaseOp op) {
 static LogicalResult lower(hopper::ReleaseQueriesOp op) {
   Device device = Device::before(op);
   SharedLayout layout = sharedLayout(op);
-  release(device, layout.queries, device.getI32(frame(device, Frame::Item)));
+  Value slot = device.slotOf(layout.queries, device.getI32(frame(device, Frame::Item)));
+  // An item without visits waits for no product.
+  device.syncWarp();
+  device.arriveOnce(device.empty(layout.queries, slot), device.isLane(0));
   op.erase();
   return success();
 }

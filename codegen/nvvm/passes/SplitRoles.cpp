@@ -277,14 +277,12 @@ LogicalResult RoleSplitter::buildConsumer() {
   return success();
 }
 
-/// A lane starts the copy of a whole tile, keys and values in turn: a loader of keys that runs
-/// ahead of the values slows the consumers down. Copies row by row, or of many pages a tile, keep
-/// two warps busy.
+/// Contiguous tiles are copied by one warp, keys and values in turn: a loader of keys that runs
+/// ahead of the values slows the consumers down. Pages and single rows are looked up first, which
+/// keeps two warps busy.
 bool RoleSplitter::needsTwoLoaders() {
   tile::ScheduleAttr schedule = program.getSchedule();
-  int64_t pageSize = pageSizeOf(program);
-  return schedule.getGatherKeys() || schedule.getCopyRows() ||
-         (pageSize != 0 && pageSize < schedule.getKeys());
+  return schedule.getGatherKeys() || schedule.getCopyRows() || pageSizeOf(program) != 0;
 }
 
 LogicalResult RoleSplitter::run() {

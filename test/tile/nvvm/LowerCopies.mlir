@@ -7,10 +7,13 @@
 // Values of keys that do not exist are cleared before the consumers see them.
 // CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
 // CHECK: nvvm.setmaxregister increase
-// One lane of each warp gives a slot back, once all of them have read it.
+// One lane of each warp gives a slot back.
+// CHECK: llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p mbarrier.arrive.shared::cta.b64 _, [$0]; }"
+// That of the queries once all lanes have read the item's record: there may have been no product to wait for.
+// CHECK: tile.finish
 // CHECK: nvvm.bar.warp.sync
 // CHECK-NOT: scf.
-// CHECK: llvm.inline_asm has_side_effects "{ .reg .pred p; setp.ne.b32 p, $1, 0; @p mbarrier.arrive.shared::cta.b64 _, [$0]; }"
+// CHECK: mbarrier.arrive.shared::cta.b64
 // CHECK-NOT: hopper.copy
 // CHECK-NOT: hopper.await
 // CHECK-NOT: hopper.next_visit
