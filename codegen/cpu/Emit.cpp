@@ -1,6 +1,7 @@
 #include "codegen/cpu/Emit.h"
 
 #include "codegen/cpu/Pipeline.h"
+#include "codegen/llvm/Emission.h"
 #include "dialect/Tile/TileOps.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -8,15 +9,9 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Triple.h"
 
 #include <mutex>
 
@@ -40,17 +35,8 @@ static void initializeBackEnds() {
 
 Expected<std::unique_ptr<TargetMachine>> skim::cpu::createMachine(const Target &target) {
   initializeBackEnds();
-  Triple triple(target.triple);
-  std::string message;
-  const llvm::Target *backEnd = TargetRegistry::lookupTarget(triple, message);
-  if (!backEnd)
-    return createStringError("no code generator for '" + target.name + "': " + message);
-  std::unique_ptr<TargetMachine> machine(
-      backEnd->createTargetMachine(triple, target.processor, /*Features=*/"", TargetOptions(),
-                                   Reloc::PIC_, std::nullopt, CodeGenOptLevel::Default));
-  if (!machine)
-    return createStringError("no code generator for '" + target.name + "'");
-  return machine;
+  return skim::createMachine({target.name, target.triple, target.processor, /*features=*/"",
+                              Reloc::PIC_, CodeGenOptLevel::Default});
 }
 
 /// A copy that holds the programs of `module` and nothing else.
@@ -63,24 +49,9 @@ static mlir::OwningOpRef<mlir::ModuleOp> copyPrograms(mlir::ModuleOp module) {
 
 /// Loops are vectorised and blocked for registers already, so little is left to find: these passes
 /// give the code of the O2 pipeline in a seventh of its time.
-static void optimize(Module &module, TargetMachine &machine) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager callGraph;
-  ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  ModulePassManager passes;
-  cantFail(builder.parsePassPipeline(
-      passes,
-      "function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(licm),instcombine<no-verify-fixpoint>,"
-      "early-cse<memssa>,simplifycfg)"));
-  passes.run(module, modules);
-}
+static constexpr StringRef kPasses =
+    "function(sroa,early-cse<memssa>,simplifycfg,loop-mssa(licm),instcombine<no-verify-fixpoint>,"
+    "early-cse<memssa>,simplifycfg)";
 
 Expected<std::unique_ptr<Module>> skim::cpu::emitLlvm(mlir::ModuleOp module, const Target &target,
                                                       TargetMachine &machine,
@@ -98,19 +69,17 @@ Expected<std::unique_ptr<Module>> skim::cpu::emitLlvm(mlir::ModuleOp module, con
   if (mlir::failed(manager.run(*lowered)))
     return createStringError("cannot lower the programs to '" + target.name + "'");
 
-  std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(*lowered, context, "skim");
+  Expected<std::unique_ptr<Module>> result = translate(*lowered, machine, context);
   if (!result)
-    return createStringError("cannot translate the programs to LLVM IR");
-  result->setTargetTriple(machine.getTargetTriple());
-  result->setDataLayout(machine.createDataLayout());
-  for (Function &function : *result) {
+    return result.takeError();
+  for (Function &function : **result) {
     function.addFnAttr("target-cpu", target.processor);
     // Nothing unwinds through kernels, so that no tables are needed for it.
     function.setDoesNotThrow();
     // Whole registers, also where the processor family prefers halves.
     function.addFnAttr("prefer-vector-width", std::to_string(32 * target.lanes));
   }
-  optimize(*result, machine);
+  optimize(**result, machine, kPasses);
   return result;
 }
 
@@ -129,11 +98,9 @@ Expected<SmallVector<char, 0>> skim::cpu::emit(mlir::ModuleOp module, const Targ
     stream << **llvmModule;
     return output;
   }
-  legacy::PassManager passes;
   CodeGenFileType type =
       kind == OutputKind::Object ? CodeGenFileType::ObjectFile : CodeGenFileType::AssemblyFile;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, type))
-    return createStringError("cannot emit this kind of file for '" + target.name + "'");
-  passes.run(**llvmModule);
+  if (Error error = emitFile(**llvmModule, **machine, type, stream))
+    return error;
   return output;
 }

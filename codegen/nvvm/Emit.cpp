@@ -1,5 +1,6 @@
 #include "codegen/nvvm/Emit.h"
 
+#include "codegen/llvm/Emission.h"
 #include "codegen/nvvm/Pipeline.h"
 #include "dialect/Tile/TileOps.h"
 
@@ -8,17 +9,11 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/TargetParser/Triple.h"
 
 #include <mutex>
 
@@ -34,17 +29,8 @@ static Expected<std::unique_ptr<TargetMachine>> createMachine() {
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
   });
-  Triple triple(kTriple);
-  std::string message;
-  const Target *backEnd = TargetRegistry::lookupTarget(triple, message);
-  if (!backEnd)
-    return createStringError("no code generator for '" + kProcessor + "': " + message);
-  std::unique_ptr<TargetMachine> machine(
-      backEnd->createTargetMachine(triple, kProcessor, kFeatures, TargetOptions(), std::nullopt,
-                                   std::nullopt, CodeGenOptLevel::Aggressive));
-  if (!machine)
-    return createStringError("no code generator for '" + kProcessor + "'");
-  return machine;
+  return skim::createMachine(
+      {kProcessor, kTriple, kProcessor, kFeatures, std::nullopt, CodeGenOptLevel::Aggressive});
 }
 
 /// What the back end must know of the kernels that MLIR does not say.
@@ -61,24 +47,9 @@ static void annotate(Module &module) {
   }
 }
 
-static void optimize(Module &module, TargetMachine &machine) {
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager callGraph;
-  ModuleAnalysisManager modules;
-  PassBuilder builder(&machine);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(callGraph);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  ModulePassManager passes;
-  cantFail(builder.parsePassPipeline(
-      passes,
-      "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),"
-      "early-cse<memssa>,simplifycfg)"));
-  passes.run(module, modules);
-}
+static constexpr StringRef kPasses =
+    "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),"
+    "early-cse<memssa>,simplifycfg)";
 
 static Expected<std::unique_ptr<Module>> emitLlvm(mlir::ModuleOp module, TargetMachine &machine,
                                                   LLVMContext &context) {
@@ -95,18 +66,16 @@ static Expected<std::unique_ptr<Module>> emitLlvm(mlir::ModuleOp module, TargetM
   addLowerLoopsPipeline(manager);
   if (mlir::failed(manager.run(*lowered)))
     return createStringError("cannot lower the programs to '" + kProcessor + "'");
-  std::unique_ptr<Module> result = mlir::translateModuleToLLVMIR(*lowered, context, "skim");
+  Expected<std::unique_ptr<Module>> result = translate(*lowered, machine, context);
   if (!result)
-    return createStringError("cannot translate the programs to LLVM IR");
-  result->setTargetTriple(machine.getTargetTriple());
-  result->setDataLayout(machine.createDataLayout());
-  annotate(*result);
-  optimize(*result, machine);
+    return result.takeError();
+  annotate(**result);
+  optimize(**result, machine, kPasses);
   return result;
 }
 
 Expected<std::string> skim::nvvm::emit(mlir::ModuleOp module, OutputKind kind) {
-  Expected<std::unique_ptr<TargetMachine>> machine = createMachine();
+  Expected<std::unique_ptr<TargetMachine>> machine = ::createMachine();
   if (!machine)
     return machine.takeError();
   LLVMContext context;
@@ -119,9 +88,7 @@ Expected<std::string> skim::nvvm::emit(mlir::ModuleOp module, OutputKind kind) {
     (*llvmModule)->print(stream, nullptr);
     return std::string(text);
   }
-  legacy::PassManager emission;
-  if ((*machine)->addPassesToEmitFile(emission, stream, nullptr, CodeGenFileType::AssemblyFile))
-    return createStringError("the code generator for '" + kProcessor + "' cannot write PTX");
-  emission.run(**llvmModule);
+  if (Error error = emitFile(**llvmModule, **machine, CodeGenFileType::AssemblyFile, stream))
+    return error;
   return std::string(text);
 }
