@@ -17,6 +17,7 @@ extern const char *const kMixedHeads;
 
 extern const char *const kGpuSuiteScript;    ///< bench/gpu/suite.py
 extern const char *const kGpuRowsScript;     ///< bench/gpu/rows.py
+extern const char *const kGpuStartupScript;  ///< bench/gpu/startup.py
 extern const char *const kGpuTimingScript;   ///< bench/gpu/timing.py
 extern const char *const kGpuKernelsScript;  ///< bench/gpu/kernels.py
 extern const char *const kTorchGpuPeer;      ///< bench/peers/torch_gpu.py

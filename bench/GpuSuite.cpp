@@ -29,9 +29,13 @@ if torch.version.cuda is None:
 )python";
 
 constexpr std::pair<const char *, const char *const *> kScripts[] = {
-    {"suite.py", &kGpuSuiteScript},   {"rows.py", &kGpuRowsScript},
-    {"timing.py", &kGpuTimingScript}, {"kernels.py", &kGpuKernelsScript},
-    {"torch_gpu.py", &kTorchGpuPeer}, {"flashinfer_gpu.py", &kFlashInferGpuPeer},
+    {"suite.py", &kGpuSuiteScript},
+    {"rows.py", &kGpuRowsScript},
+    {"timing.py", &kGpuTimingScript},
+    {"kernels.py", &kGpuKernelsScript},
+    {"startup.py", &kGpuStartupScript},
+    {"torch_gpu.py", &kTorchGpuPeer},
+    {"flashinfer_gpu.py", &kFlashInferGpuPeer},
 };
 
 Status environment(const llvm::Twine &message) { return {StatusCode::Environment, message.str()}; }
@@ -147,7 +151,8 @@ Status runGpuSuite(const std::string &folder, const GpuSuiteOptions &options) {
   llvm::sys::path::append(suite, "suite.py");
   llvm::sys::path::append(library, kGpuRuntimeLibrary);
   const std::string rounds = std::to_string(options.rounds);
-  llvm::SmallVector<llvm::StringRef> arguments{suite, folder, library, "--rounds", rounds};
+  llvm::SmallVector<llvm::StringRef> arguments{suite,  folder,   library,        "--rounds",
+                                               rounds, "--skim", options.program};
   if (!options.rows.empty())
     arguments.append({"--rows", options.rows});
   if (!options.peers)

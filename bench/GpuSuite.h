@@ -20,6 +20,7 @@ struct GpuSuiteOptions {
   bool peers = true;   ///< Run other implementations beside.
   bool json = false;   ///< Print one JSON object; the table goes to the standard error.
   std::string library; ///< The path of `kGpuRuntimeLibrary`.
+  std::string program; ///< That of `skim`, by which is timed how a kernel is come by.
   /// Where there is one, hears what is being done.
   std::function<void(const std::string &)> progress = {};
 };

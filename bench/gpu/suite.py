@@ -1,4 +1,4 @@
-"""Times Skim's GPU kernels beside others: suite.py KERNELS LIBRARY [--rows TEXT] [--mode M] [--rounds N] [--json FILE]
+"""Times Skim's GPU kernels beside others: suite.py KERNELS LIBRARY [--rows TEXT] [--mode M] [--rounds N] [--skim SKIM] [--json FILE]
 
 KERNELS is the folder that `skim bench gpu --keep` filled, LIBRARY is libskim_bench_runtime.so. All contestants run in this
 process on the same tensors and the same stream, in shuffled rounds (timing.py says how). Each result is checked: sampled
@@ -17,8 +17,10 @@ import torch
 
 import kernels
 import rows
+import startup
 import timing
 
+STARTUP = "first kernel"  # the name of what startup.py measures
 TOLERANCE = 3e-3  # of the sampled rows, relative and by the Euclidean norm: bf16 operands and output
 
 
@@ -137,6 +139,7 @@ def main():
     parser.add_argument("--rows", default="", help="the rows whose names contain this text (default: all)")
     parser.add_argument("--mode", choices=timing.MODES, default="sustained")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--skim", help="the command-line tool: time how a kernel is come by, too (startup.py; default: not timed)")
     parser.add_argument("--no-peers", dest="peers", action="store_false", help="time Skim's kernels alone")
     parser.add_argument("--json", type=pathlib.Path, help="write everything there, each time too; - is the standard output, and "
                         "the table goes to the standard error")
@@ -161,8 +164,14 @@ def main():
         if to_file:
             arguments.json.write_text(json.dumps(record, indent=2) + "\n")
         torch.cuda.empty_cache()
-    if not results:
-        sys.exit(f"no row's name contains '{arguments.rows}'; the rows are " + ", ".join(row.name for row in rows.ROWS))
+    timed = arguments.skim and arguments.rows in STARTUP
+    if timed:
+        record["result"]["startup"] = startup.measure(arguments.skim, arguments.rounds, arguments.peers)
+        startup.print_result(record["result"]["startup"], table)
+        if to_file:
+            arguments.json.write_text(json.dumps(record, indent=2) + "\n")
+    if not results and not timed:
+        sys.exit(f"no row's name contains '{arguments.rows}'; the rows are " + ", ".join([row.name for row in rows.ROWS] + ([STARTUP] if arguments.skim else [])))
     if arguments.json is not None and not to_file:
         print(json.dumps(record, indent=2), flush=True)
     sys.exit(any(not result.get("error", 1) <= TOLERANCE for result in results))

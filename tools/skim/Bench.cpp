@@ -64,11 +64,13 @@ llvm::Error benchCpu(const Options &options, bool besideTorch) {
   return llvm::Error::success();
 }
 
-/// Beside this program, as the build puts it, or among the libraries where both are installed.
-llvm::Expected<std::string> gpuRuntimeLibrary() {
+std::string thisProgram() {
   static const char anchor = 0;
-  const std::string program =
-      llvm::sys::fs::getMainExecutable(nullptr, const_cast<char *>(&anchor));
+  return llvm::sys::fs::getMainExecutable(nullptr, const_cast<char *>(&anchor));
+}
+
+/// Beside this program, as the build puts it, or among the libraries where both are installed.
+llvm::Expected<std::string> gpuRuntimeLibrary(llvm::StringRef program) {
   const llvm::StringRef folder = llvm::sys::path::parent_path(program);
   for (llvm::StringRef from : {"", SKIM_LIBRARIES_FROM_PROGRAMS}) {
     llvm::SmallString<128> path(folder);
@@ -106,7 +108,8 @@ llvm::Error benchGpu(const Options &options, bool besidePeers) {
   llvm::Expected<int64_t> rounds = options.number(OPT_rounds, suite.rounds, 1, 1000);
   if (!rounds)
     return rounds.takeError();
-  llvm::Expected<std::string> library = gpuRuntimeLibrary();
+  suite.program = thisProgram();
+  llvm::Expected<std::string> library = gpuRuntimeLibrary(suite.program);
   if (!library)
     return library.takeError();
   suite.python = options.text(OPT_python, suite.python).str();

@@ -11,7 +11,7 @@ folder = pathlib.Path(sys.argv[1])
 for script in folder.glob("*.py"):
     ast.parse(script.read_text(encoding="utf-8"))
 scripts = {path.name for path in folder.glob("*.py")}
-assert scripts == {"suite.py", "rows.py", "timing.py", "kernels.py", "torch_gpu.py", "flashinfer_gpu.py"}, scripts
+assert scripts == {"suite.py", "rows.py", "timing.py", "kernels.py", "startup.py", "torch_gpu.py", "flashinfer_gpu.py"}, scripts
 
 kernels = {path.stem for path in folder.glob("*.ptx")}
 for name in kernels:
