@@ -93,7 +93,16 @@ def table(record, source):
         "| case | " + " | ".join(CONTESTANTS[name][0] for name in names) + " |",
         "| --- |" + " ---: |" * len(names)]
     lines += [f"| {row['row']} | " + " | ".join(cell(row, name) for name in names) + " |" for row in result["rows"]]
-    return "\n".join(lines)
+    return "\n".join(lines + startup(result))
+
+
+def startup(result):
+    """A sentence on how long a first kernel takes; none where that was not measured."""
+    medians = result.get("startup", {}).get("medians", {})
+    ways = {"cold": "compiled", "cache": "from the disk cache", "bundle": "from a bundle",
+            "flex": "and, beside it, FlexAttention's first call under `torch.compile`"}
+    parts = [f"{text} {medians[name]:.{0 if medians[name] >= 100 else 1}f} ms" for name, text in ways.items() if name in medians]
+    return ["", f"A first kernel in a fresh process, median: {', '.join(parts)}."] if parts else []
 
 
 def picture(record):

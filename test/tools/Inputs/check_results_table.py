@@ -59,9 +59,19 @@ for _ in range(2):  # again, it gives the same
     lines = [line for line in text.splitlines() if line.startswith("| ")]
     assert lines == ["| case | Skim | cuDNN |", "| --- | ---: | ---: |", "| fast | 2.00 ms, 500 | 3.00 ms, 333 (1.50x) |",
                      "| false | wrong result | 4.00 ms, 250 |", "| ended | failed | - |"], lines
+    assert "first kernel" not in text
     assert text.startswith(f"# Title\n\n{BEGIN}\n") and text.endswith(f"{END}\n\nafter\n") and "2026-01-02-0304-gpu.json" in text
 drawn = [element.text for element in xml.etree.ElementTree.parse(picture).iter() if element.tag.endswith("text")]
 assert {"fast", "false", "ended", "500", "333", "250", "TFLOP/s, GPU <1>"} <= set(drawn) and "1000" not in drawn, drawn
+
+# How long a first kernel takes stands under the table.
+timed = result(ROWS, "2026-01-02 03:04 UTC")
+timed["result"]["startup"] = {"medians": {"cold": 439.4, "cache": 1.46, "flex": 1806.0}}
+file.write_text(json.dumps(timed))
+assert run(file).returncode == 0
+text = readme.read_text()
+assert ("| failed | - |\n\nA first kernel in a fresh process, median: compiled 439 ms, from the disk cache 1.5 ms, and, beside it, "
+        "FlexAttention's first call under `torch.compile` 1806 ms.\n\n" + END) in text, text
 
 # The newest counts, wherever it comes from.
 file.write_text(json.dumps(result(ROWS[:1], "2025-01-02 03:04 UTC")))
