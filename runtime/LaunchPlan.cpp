@@ -150,6 +150,19 @@ Status verifyKeyNorms(const std::string &field, int64_t slot, const LaunchPlan &
   return Status::ok();
 }
 
+/// The items of both kernels must be the same.
+Status verifyOrder(const std::string &field, size_t kernel, const LaunchPlan &plan) {
+  const KernelDescription &ordered = plan.kernels[kernel];
+  const int64_t by = *ordered.cuda->orderedBy;
+  if (by < 0 || by >= static_cast<int64_t>(kernel))
+    return invalid(field, "a kernel before this one", std::to_string(by));
+  const KernelDescription &counting = plan.kernels[static_cast<size_t>(by)];
+  if (counting.head != ordered.head || counting.axis != ordered.axis ||
+      counting.tileSize != ordered.tileSize)
+    return invalid(field, "a kernel with the same items", "'" + counting.symbol + "'");
+  return Status::ok();
+}
+
 Status verifyExpr(const std::string &field, const ShapeExpr &expr, int depth) {
   const bool leaf = expr.kind == ShapeExpr::Kind::Constant || expr.kind == ShapeExpr::Kind::Symbol;
   if (depth > kMaxDepth)
@@ -236,6 +249,9 @@ Status verify(const LaunchPlan &plan) {
       if (Status status =
               verifyKeyNorms(at("kernels", i) + ".cuda.key_norms", *kernel.cuda->keyNorms, plan);
           !status)
+        return status;
+    if (kernel.cuda->orderedBy)
+      if (Status status = verifyOrder(at("kernels", i) + ".cuda.ordered_by", i, plan); !status)
         return status;
   }
   return Status::ok();

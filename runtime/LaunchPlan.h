@@ -127,6 +127,11 @@ struct CudaLaunch {
   /// by which the kernel bounds its scores: of f32, cleared, operands of bf16. It stays 0, which
   /// bounds nothing, where too few rows would gain by it. Unset: the kernel does not ask.
   std::optional<int64_t> keyNorms = {};
+  /// The kernel, earlier in the plan and with the same items, that counts the visits of each. The
+  /// items of a KV head of a request are then taken one after the other, the longest first. Neither
+  /// the counting kernel nor the order is run where too few items, or too many groups of them,
+  /// would gain by it. Unset: items come in the order that their positions say.
+  std::optional<int64_t> orderedBy = {};
 
   bool operator==(const CudaLaunch &) const = default;
 };

@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char *kFormat = "skim launch plan";
-constexpr int64_t kVersion = 5;
+constexpr int64_t kVersion = 6;
 constexpr int kMaxDepth = 64;
 
 // Enumerations and their names.
@@ -110,7 +110,8 @@ Json write(const CudaLaunch &launch) {
           {"tensor_maps", launch.tensorMaps},
           {"rows_per_tile", launch.rowsPerTile},
           {"keys_per_tile", launch.keysPerTile},
-          {"key_norms", launch.keyNorms ? Json(*launch.keyNorms) : Json(nullptr)}};
+          {"key_norms", launch.keyNorms ? Json(*launch.keyNorms) : Json(nullptr)},
+          {"ordered_by", launch.orderedBy ? Json(*launch.orderedBy) : Json(nullptr)}};
 }
 
 Json write(const KernelDescription &kernel) {
@@ -181,7 +182,7 @@ public:
     object(path, json, "threads", value.threads, "shared_bytes", value.sharedBytes,
            "blocks_per_multiprocessor", value.blocksPerMultiprocessor, "tensor_maps",
            value.tensorMaps, "rows_per_tile", value.rowsPerTile, "keys_per_tile", value.keysPerTile,
-           "key_norms", value.keyNorms);
+           "key_norms", value.keyNorms, "ordered_by", value.orderedBy);
   }
   void read(const std::string &path, const Json &json, KernelDescription &value) {
     object(path, json, "symbol", value.symbol, "head", value.head, "axis", value.axis, "tile_size",

@@ -83,6 +83,13 @@ Expected<int64_t> countItems(const KernelDescription &kernel, const Signature &s
   return count.value();
 }
 
+/// Whether another kernel takes its items in the order of this one's counts.
+bool countsVisits(const LaunchPlan &plan, size_t kernel) {
+  return std::ranges::any_of(plan.kernels, [&](const KernelDescription &other) {
+    return other.cuda && other.cuda->orderedBy == static_cast<int64_t>(kernel);
+  });
+}
+
 /// The tables of slots and the values that they point at.
 void placeTables(const LaunchPlan &plan, WorkspaceLayout &layout, Allocator &allocator) {
   CheckedSize scalars = 0;
@@ -163,6 +170,11 @@ Expected<WorkspaceLayout> layOutDeviceWorkspace(const LaunchPlan &plan, const Ba
     region.itemCount = allocator.allocate(1, sizeof(int32_t));
     region.nextItem = allocator.allocate(1, sizeof(int32_t));
     region.items = allocator.allocate(*count, sizeof(skim_work_item));
+    if (countsVisits(plan, layout.kernels.size())) {
+      region.mostGroups =
+          shape.requests * (kernel.head == HeadAxis::None ? 1 : plan.signature.kvHeads);
+      region.groups = allocator.allocate(region.mostGroups, sizeof(skim_item_group));
+    }
     layout.kernels.push_back(region);
   }
   if (Status status = placeBuffers(plan, shape, workers, layout, allocator); !status)

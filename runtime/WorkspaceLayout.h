@@ -26,6 +26,9 @@ struct KernelRegion {
   int64_t itemCount = 0; ///< int32_t
   int64_t nextItem = 0;  ///< int32_t
   int64_t mostItems = 0;
+  /// skim_item_group[mostGroups], of a kernel that counts visits; else there is none.
+  int64_t groups = 0;
+  int64_t mostGroups = 0;
 };
 
 /// Offsets in bytes, each a multiple of Plan::kWorkspaceAlignment.

@@ -65,6 +65,32 @@ ItemFields skim::nvvm::readItem(Device &device, Value arguments, Value items, Va
   return item;
 }
 
+/// What the function that is written was compiled for.
+static cpu::KernelInfo infoOfKernel(Device &device) {
+  return cpu::kernelInfo(&device.kernel.getBody().front().front());
+}
+
+Value skim::nvvm::kvHeadOf(Device &device, const ItemFields &item) {
+  tile::ProblemAttr problem = infoOfKernel(device).problem;
+  return device.floorDiv(device.toIndex(item.head), problem.getQueryHeads() / problem.getKvHeads());
+}
+
+tile::ItemRecordOp skim::nvvm::createItemRecord(Device &device, Value arguments,
+                                                const ItemFields &item) {
+  int64_t tileRows = infoOfKernel(device).schedule.getRows();
+  Value zero = device.index(0);
+  Value kvLen = device.toIndex(item.kvLen), qLen = device.toIndex(item.qLen);
+  Value head = device.toIndex(item.head), tile = device.toIndex(item.tile);
+  Value kvHead = kvHeadOf(device, item);
+  Value start = device.mul(tile, device.index(tileRows));
+  Value rowsBegin = device.max(device.sub(device.sub(kvLen, qLen), start), zero);
+  Value rowsEnd = device.min(device.sub(kvLen, start), device.index(tileRows));
+  return tile::ItemRecordOp::create(
+      device, device.getType<tile::ItemType>(), arguments, device.toIndex(item.request), head,
+      kvHead, cpu::loadArgument(device, arguments, cpu::Argument::Layer), tile, qLen, kvLen,
+      rowsBegin, rowsEnd, tileRows, zero, kvLen, device.toIndex(item.firstToken), arguments);
+}
+
 static Value recordOf(Device &device, const SharedLayout &layout, Value number) {
   Value slot = device.slotOf(layout.queries, number);
   return device.add(device.mul(slot, device.i32(SharedLayout::kItemBytes)),

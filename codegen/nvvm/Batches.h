@@ -17,6 +17,9 @@ struct ItemFields {
 /// The item in items[ordinal], with what the kernel's arguments say of its request; all but
 /// `keyNorm`.
 ItemFields readItem(Device &device, mlir::Value arguments, mlir::Value items, mlir::Value ordinal);
+mlir::Value kvHeadOf(Device &device, const ItemFields &item);
+/// The same of a tile of queries as operations see it.
+tile::ItemRecordOp createItemRecord(Device &device, mlir::Value arguments, const ItemFields &item);
 /// The item in the record that belongs to slot `number` of the queries.
 ItemFields loadItem(Device &device, const SharedLayout &layout, mlir::Value number);
 /// Writes that record.

@@ -122,6 +122,22 @@ def Hopper_PublishKeysOp : Hopper_Op<"publish_keys"> {
   let hasVerifier = 1;
 }
 
+def Hopper_CountOp : Hopper_Op<"count"> {
+  let summary = "one more visit of its item";
+  let description = [{
+    Stands in the body of a `tile.for_each_visit` of a program that only counts: how often it is met is written to the work item, and the runtime hands the items of
+    attention out in the order of these numbers.
+
+    Example:
+
+    ```mlir
+    hopper.count %visit
+    ```
+  }];
+  let arguments = (ins Tile_Visit:$visit);
+  let assemblyFormat = "$visit attr-dict";
+}
+
 def Hopper_CopyQueriesOp : Hopper_Op<"copy_queries"> {
   let summary = "start to copy the query rows of an item into a slot of their ring";
   let description = [{

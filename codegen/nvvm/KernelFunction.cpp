@@ -1,6 +1,8 @@
 #include "codegen/nvvm/KernelFunction.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace skim;
@@ -26,12 +28,37 @@ LLVM::LLVMFuncOp skim::nvvm::createKernelFunction(Device &device, llvm::StringRe
   return function;
 }
 
+void skim::nvvm::createWarpKernel(
+    tile::ProgramOp program,
+    function_ref<void(Device &device, Value arguments, Value items, Value ordinal)> write) {
+  Device device = Device::before(program);
+  LLVM::LLVMFuncOp kernel = createKernelFunction(device, program.getSymName(), kThreadsOfItems);
+  cpu::setKernelInfo(kernel, {program.getProblem(), program.getSchedule(), program.getItems()});
+  device.setInsertionPointToStart(kernel.addEntryBlock(device));
+  Value count = device.toIndex(device.load(device.getI32Type(), kernel.getArgument(2)));
+  constexpr int64_t lanes = 32;
+  Value warpsOfBlock = device.i32(kThreadsOfItems / lanes);
+  Value block = NVVM::BlockIdXOp::create(device, device.getI32Type());
+  Value blocks = NVVM::GridDimXOp::create(device, device.getI32Type());
+  Value first = device.add(device.mul(block, warpsOfBlock), device.shiftRight(device.thread(), 5));
+  auto loop = scf::ForOp::create(device, device.toIndex(first), count,
+                                 device.toIndex(device.mul(blocks, warpsOfBlock)));
+  device.setInsertionPointToStart(loop.getBody());
+  write(device, kernel.getArgument(0), kernel.getArgument(1), device.toI32(loop.getInductionVar()));
+  device.setInsertionPointAfter(loop);
+  LLVM::ReturnOp::create(device, ValueRange());
+}
+
 bool skim::nvvm::isAttention(tile::ProgramOp program) {
   return program.walk([](tile::FinishOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 bool skim::nvvm::isPooling(tile::ProgramOp program) {
   return program.walk([](tile::PoolOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+bool skim::nvvm::isCounting(tile::ProgramOp program) {
+  return program.walk([](hopper::CountOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
 Type skim::nvvm::bufferElement(tile::ProgramOp program, int64_t slot) {
@@ -55,8 +82,9 @@ void skim::nvvm::describeLaunches(ModuleOp module, LaunchPlan &plan) {
     CudaLaunch &launch = kernel.cuda.emplace();
     if (!isAttention(program)) {
       launch.threads = kThreadsOfItems;
-      // Pools wait for memory alone: all threads that a multiprocessor holds.
-      launch.blocksPerMultiprocessor = isPooling(program) ? 2048 / kThreadsOfItems : 8;
+      // Pools and counts wait for memory alone: all threads that a multiprocessor holds.
+      bool waits = isPooling(program) || isCounting(program);
+      launch.blocksPerMultiprocessor = waits ? 2048 / kThreadsOfItems : 8;
       continue;
     }
     tile::ScheduleAttr schedule = program.getSchedule();
@@ -68,5 +96,11 @@ void skim::nvvm::describeLaunches(ModuleOp module, LaunchPlan &plan) {
     launch.keysPerTile = schedule.getCopyRows() ? 0 : schedule.getKeys();
     if (auto norms = program->getAttrOfType<IntegerAttr>(kKeyNormsAttr))
       launch.keyNorms = norms.getInt();
+    if (auto counting = program->getAttrOfType<FlatSymbolRefAttr>(kOrderedByAttr)) {
+      auto found = llvm::find_if(plan.kernels, [&](const KernelDescription &other) {
+        return other.symbol == counting.getValue();
+      });
+      launch.orderedBy = std::distance(plan.kernels.begin(), found);
+    }
   }
 }

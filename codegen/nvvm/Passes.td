@@ -19,11 +19,20 @@ def BoundScores : SkimNvvmPass<"skim-nvvm-bound-scores"> {
   }];
 }
 
+def CountVisits : SkimNvvmPass<"skim-nvvm-count-visits"> {
+  let summary = "have work items of attention ordered by what they visit";
+  let description = [{
+    Where the visits of an attention program depend on literals, a program that counts them (`hopper.count`) is put in front of it in the launch plan, and named on it: items are then taken the longest
+    first, from counts made on the device (LPT, R. L. Graham, Bounds on multiprocessing timing anomalies, 1969). Where positions alone tell what is visited, their order does already. Walks over means of
+    the rest are not counted, they are few. Programs that gather keys, and those that would test more than 16 cells for each tile, are left as they are: counting would cost too much. Runs before the launch plan is taken from the module.
+  }];
+}
+
 def SplitRoles : SkimNvvmPass<"skim-nvvm-split-roles"> {
   let summary = "divide attention programs among a scheduler, loaders and consumers";
   let description = [{
     A `tile.program` that ends in `tile.finish` becomes a `hopper.kernel`. What the item computes once is cloned into the scheduler, which walks the visits and
-    publishes them, and into the consumers, which take them as they come; loads become copies of two loaders, of queries and keys and of values. Operands and shapes that sm_90a has no
+    publishes them, and into the consumers, which take them as they come; loads become copies of one loader, or of two, of queries and keys and of values, where pages or rows are looked up. Operands and shapes that sm_90a has no
     kernel for are refused here. Where block means take part (`rest mean`), the scheduler publishes the visits of both walks in one stream, and the consumers tell them apart between the
     product of scores and the softmax. Launch plans are dropped: the host has them. Runs first of those that lower.
   }];
@@ -35,6 +44,14 @@ def LowerPools : SkimNvvmPass<"skim-nvvm-lower-pools"> {
     A `tile.program` of `tile.pool` becomes an `llvm.func` whose warps run the items i, i + n, i + 2n, ..., where i is the number of the warp among all n of the grid. A
     lane sums pairs of columns in f64, so that a warp reads a row at a time. The means are stored as elements of the operands' type, which is what products take.
     Runs after `skim-nvvm-split-roles`.
+  }];
+}
+
+def LowerVisitCounts : SkimNvvmPass<"skim-nvvm-lower-visit-counts"> {
+  let summary = "make programs that count visits kernels in which each warp takes an item";
+  let description = [{
+    A `tile.program` of `hopper.count` becomes an `llvm.func` whose warps run the items i, i + n, i + 2n, ..., where i is the number of the warp among all n of the grid. Stretches
+    without literals are counted at once, tiles of the others tested a lane each. The number is stored in the item. Runs after `skim-nvvm-split-roles`.
   }];
 }
 

@@ -16,11 +16,15 @@
 using namespace mlir;
 using namespace skim::nvvm;
 
-void skim::nvvm::addPlanPipeline(OpPassManager &manager) { manager.addPass(createBoundScores()); }
+void skim::nvvm::addPlanPipeline(OpPassManager &manager) {
+  manager.addPass(createBoundScores());
+  manager.addPass(createCountVisits());
+}
 
 void skim::nvvm::addLowerTilePipeline(OpPassManager &manager) {
   manager.addPass(createSplitRoles());
   manager.addPass(createLowerPools());
+  manager.addPass(createLowerVisitCounts());
   manager.addPass(createPipelineProducts());
   manager.addPass(createLowerKernel());
   manager.addPass(createLowerScheduler());

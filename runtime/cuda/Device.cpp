@@ -2,6 +2,7 @@
 
 #include "runtime/cuda/JitLog.h"
 #include "runtime/cuda/KeyNormsImage.h"
+#include "runtime/cuda/OrderImage.h"
 #include "runtime/cuda/SetupImage.h"
 
 #include <array>
@@ -186,6 +187,10 @@ Status Device::loadSetup() {
       !status)
     return status;
   if (Status status = load(kKeyNormsImage, {{"skim_key_norms", &setup_.keyNorms}}); !status)
+    return status;
+  if (Status status = load(kOrderImage, {{"skim_longest_items", &setup_.longestItems},
+                                         {"skim_order_items", &setup_.orderItems}});
+      !status)
     return status;
   // Room for the tiles of many requests.
   return api_.check(

@@ -53,13 +53,15 @@ private:
   Status status_;
 };
 
-/// The kernels of the runtime itself (device/Setup.c, device/KeyNorms.c).
+/// The kernels of the runtime itself (device/Setup.c, device/KeyNorms.c, device/Order.c).
 struct SetupFunctions {
   Function setup = nullptr;
   Function upload = nullptr;
   Function checkPages = nullptr;
   Function fill = nullptr;
   Function keyNorms = nullptr;
+  Function longestItems = nullptr;
+  Function orderItems = nullptr;
 };
 
 /// Immutable and shared by all kernels of one context.

@@ -2,6 +2,7 @@
 
 #include "runtime/CheckedMath.h"
 #include "runtime/cuda/device/KeyNormArguments.h"
+#include "runtime/cuda/device/OrderArguments.h"
 
 #include <algorithm>
 #include <cstring>
@@ -21,6 +22,9 @@ unsigned gridFor(int64_t count, int64_t perBlock, int64_t most) {
 
 /// Query rows over a KV head from which on reading its keys once more for their norms is repaid.
 constexpr int64_t kRowsForNorms = 4096;
+
+/// From so many work items for each block that takes them on, their order is worth its time.
+constexpr int64_t kItemsPerBlock = 2;
 
 int32_t atMostInt(int64_t value) { return static_cast<int32_t>(std::min(value, kLargest)); }
 
@@ -93,6 +97,8 @@ skim_setup_kernel Launch::setupKernel(size_t kernel) const {
   setup.heads_per_group = description.head == HeadAxis::QueryHead
                               ? static_cast<int32_t>(signature.queryHeads / signature.kvHeads)
                               : 1;
+  if (region.mostGroups > 0)
+    setup.item_groups = reinterpret_cast<skim_item_group *>(workspace + region.groups);
   return setup;
 }
 
@@ -259,13 +265,53 @@ Status Launch::enqueueKeyNorms(int64_t buffer) const {
                    "bounding the norms of keys");
 }
 
+bool Launch::isOrdered(size_t kernel) const {
+  const CudaLaunch &description = *plan.kernels[kernel].cuda;
+  if (!description.orderedBy)
+    return false;
+  const KernelRegion &counting = layout.kernels[static_cast<size_t>(*description.orderedBy)];
+  return counting.mostItems >= kItemsPerBlock * program.residentBlocks(description) &&
+         counting.mostGroups <= SKIM_ORDER_GROUPS;
+}
+
+bool Launch::countsInVain(size_t kernel) const {
+  if (layout.kernels[kernel].mostGroups == 0)
+    return false;
+  for (size_t i = kernel + 1; i < plan.kernels.size(); ++i)
+    if (plan.kernels[i].cuda->orderedBy == static_cast<int64_t>(kernel) && isOrdered(i))
+      return false;
+  return true;
+}
+
+Status Launch::enqueueOrder(size_t kernel) const {
+  const KernelRegion &counting =
+      layout.kernels[static_cast<size_t>(*plan.kernels[kernel].cuda->orderedBy)];
+  skim_order_arguments order = {};
+  order.items = reinterpret_cast<const skim_work_item *>(workspace + counting.items);
+  order.ordered = reinterpret_cast<skim_work_item *>(workspace + layout.kernels[kernel].items);
+  order.groups = reinterpret_cast<skim_item_group *>(workspace + counting.groups);
+  order.group_count = static_cast<int32_t>(counting.mostGroups);
+  void *parameters[] = {&order};
+  const SetupFunctions &functions = program.device().setup();
+  for (Function function : {functions.longestItems, functions.orderItems})
+    if (Status status =
+            launch(function, "ordering work items", static_cast<unsigned>(counting.mostGroups), 1,
+                   SKIM_ORDER_THREADS, 0, parameters);
+        !status)
+      return status;
+  return Status::ok();
+}
+
 Status Launch::enqueueKernels() const {
   auto *arguments = workspace + layout.arguments;
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
     const CudaLaunch &description = *plan.kernels[i].cuda;
     const KernelRegion &region = layout.kernels[i];
-    if (region.mostItems == 0)
+    if (region.mostItems == 0 || countsInVain(i))
       continue;
+    if (isOrdered(i))
+      if (Status status = enqueueOrder(i); !status)
+        return status;
     if (description.keyNorms)
       if (Status status = enqueueKeyNorms(*description.keyNorms); !status)
         return status;

@@ -45,6 +45,12 @@ private:
   Status enqueuePageCheck() const;
   Status enqueueFill(const TensorView &view, int32_t value) const;
   Status enqueueKeyNorms(int64_t buffer) const;
+  /// Puts the items of `kernel` into the order of the visits that another has counted.
+  Status enqueueOrder(size_t kernel) const;
+  /// Whether the items of `kernel` are put into that order: known from the shape.
+  bool isOrdered(size_t kernel) const;
+  /// Whether `kernel` counts visits that no kernel of this run is ordered by.
+  bool countsInVain(size_t kernel) const;
   /// The most keys of a request that the operands have room for.
   int64_t mostKeys() const;
   Expected<skim_setup_arguments> setupArguments() const;

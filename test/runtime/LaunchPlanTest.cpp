@@ -40,7 +40,8 @@ LaunchPlan fullPlan() {
   plan.kernels = {{"pool_keys", HeadAxis::KvHead, ItemAxis::Keys, 64},
                   {"select", HeadAxis::None, ItemAxis::None, 1},
                   {"attention", HeadAxis::QueryHead, ItemAxis::Queries, 64, 128,
-                   CudaLaunch{384, 200000, 1, true, 128, 64, 3}}};
+                   CudaLaunch{384, 200000, 1, true, 128, 64, 3}},
+                  {.symbol = "ordered", .tileSize = 64, .cuda = CudaLaunch{.orderedBy = 2}}};
   plan.allowedLayers = {0, 1, -5};
   return plan;
 }
@@ -170,6 +171,12 @@ INSTANTIATE_TEST_SUITE_P(
         Contradiction{"normsOfF16", [](LaunchPlan &p) { p.signature.operand = DType::F16; },
                       "kernels[2].cuda.key_norms: expected null where keys are not up to 256 bf16, "
                       "a multiple of 8 but got 3"},
+        Contradiction{"orderedByItself", [](LaunchPlan &p) { p.kernels[3].cuda->orderedBy = 3; },
+                      "kernels[3].cuda.ordered_by: expected a kernel before this one but got 3"},
+        Contradiction{"orderedByOtherItems",
+                      [](LaunchPlan &p) { p.kernels[3].cuda->orderedBy = 0; },
+                      "kernels[3].cuda.ordered_by: expected a kernel with the same items but got "
+                      "'pool_keys'"},
         Contradiction{"mapsOfOddDim", [](LaunchPlan &p) { p.signature.headDim = 80; },
                       "kernels[2].cuda.tensor_maps: expected false for dimensions that are no "
                       "multiples of 32 but got true"}),
@@ -208,7 +215,7 @@ INSTANTIATE_TEST_SUITE_P(
         Damage{"syntax", "{", "{{", "expected JSON but got text that is not"},
         Damage{"format", "skim launch plan", "other",
                "format: expected \"skim launch plan\" but got \"other\""},
-        Damage{"version", "\"version\": 5", "\"version\": 4", "version: expected 5 but got 4"},
+        Damage{"version", "\"version\": 6", "\"version\": 5", "version: expected 6 but got 5"},
         Damage{"integer", "\"head_dim\": 128", "\"head_dim\": 1.5",
                "signature.head_dim: expected an integer but got 1.5"},
         Damage{"tooLarge", "\"head_dim\": 128", "\"head_dim\": 18446744073709551615",

@@ -40,8 +40,6 @@ private:
   LogicalResult lowerConsumer();
   /// Moves the body of a role here, for `item`.
   LogicalResult inlineRole(Role role, const ItemFields &item);
-  tile::ItemRecordOp createRecord(const ItemFields &item);
-  Value kvHeadOf(const ItemFields &item);
   Value loadKeyNorm(const ItemFields &item, int64_t buffer);
   /// Loops while `head` gives a true value.
   LogicalResult repeat(llvm::function_ref<Value()> head, llvm::function_ref<LogicalResult()> body);
@@ -94,36 +92,16 @@ LogicalResult KernelLowering::repeat(llvm::function_ref<Value()> head,
   return result;
 }
 
-Value KernelLowering::kvHeadOf(const ItemFields &item) {
-  tile::ProblemAttr problem = kernel.getProblem();
-  return device.floorDiv(device.toIndex(item.head), problem.getQueryHeads() / problem.getKvHeads());
-}
-
 Value KernelLowering::loadKeyNorm(const ItemFields &item, int64_t buffer) {
   cpu::BufferView norms = cpu::loadBuffer(device, arguments, tile::Space::Buffer, buffer);
   Value cell = device.add(device.mul(device.toIndex(item.request), norms.strides[0]),
-                          device.mul(kvHeadOf(item), norms.strides[1]));
+                          device.mul(kvHeadOf(device, item), norms.strides[1]));
   return device.load(device.getI32Type(),
                      device.offset(norms.data, device.mul(cell, device.index(4))));
 }
 
-tile::ItemRecordOp KernelLowering::createRecord(const ItemFields &item) {
-  Value zero = device.index(0);
-  Value kvLen = device.toIndex(item.kvLen), qLen = device.toIndex(item.qLen);
-  Value head = device.toIndex(item.head), tile = device.toIndex(item.tile);
-  Value kvHead = kvHeadOf(item);
-  int64_t tileRows = kernel.getSchedule().getRows();
-  Value start = device.mul(tile, device.index(tileRows));
-  Value rowsBegin = device.max(device.sub(device.sub(kvLen, qLen), start), zero);
-  Value rowsEnd = device.min(device.sub(kvLen, start), device.index(tileRows));
-  return tile::ItemRecordOp::create(
-      device, device.getType<tile::ItemType>(), arguments, device.toIndex(item.request), head,
-      kvHead, cpu::loadArgument(device, arguments, cpu::Argument::Layer), tile, qLen, kvLen,
-      rowsBegin, rowsEnd, tileRows, zero, kvLen, device.toIndex(item.firstToken), arguments);
-}
-
 LogicalResult KernelLowering::inlineRole(Role role, const ItemFields &item) {
-  tile::ItemRecordOp record = createRecord(item);
+  tile::ItemRecordOp record = createItemRecord(device, arguments, item);
   hopper::RoleOp source = kernel.getRole(role);
   source.getItem().replaceAllUsesWith(record);
   Block *block = device.getInsertionBlock();

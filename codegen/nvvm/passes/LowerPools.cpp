@@ -142,27 +142,14 @@ static LogicalResult lowerProgram(tile::ProgramOp program) {
   for (Operation &op : source.getBody().front())
     if (!isa<tile::PoolOp>(op))
       return op.emitOpError() << "sm_90a: cannot stand beside 'tile.pool'";
-  Device device = Device::before(program);
-  LLVM::LLVMFuncOp kernel = createKernelFunction(device, program.getSymName(), kThreadsOfItems);
-  cpu::setKernelInfo(kernel, {program.getProblem(), program.getSchedule(), program.getItems()});
-  device.setInsertionPointToStart(kernel.addEntryBlock(device));
-  Value arguments = kernel.getArgument(0), items = kernel.getArgument(1);
-  Value count = device.toIndex(device.load(device.getI32Type(), kernel.getArgument(2)));
-  Value warpsOfBlock = device.i32(kThreadsOfItems / kLanes);
-  Value block = NVVM::BlockIdXOp::create(device, device.getI32Type());
-  Value blocks = NVVM::GridDimXOp::create(device, device.getI32Type());
-  Value first = device.add(device.mul(block, warpsOfBlock), device.shiftRight(device.thread(), 5));
-  auto loop = scf::ForOp::create(device, device.toIndex(first), count,
-                                 device.toIndex(device.mul(blocks, warpsOfBlock)));
-  device.setInsertionPointToStart(loop.getBody());
-  ItemFields item = readItem(device, arguments, items, device.toI32(loop.getInductionVar()));
-  tile::ItemRecordOp record =
-      createRecord(device, arguments, item, program.getSchedule().getKeys());
-  for (auto pool : source.getBody().getOps<tile::PoolOp>())
-    PoolWriter(device, pool, record).write();
-  record.erase();
-  device.setInsertionPointAfter(loop);
-  LLVM::ReturnOp::create(device, ValueRange());
+  createWarpKernel(program, [&](Device &device, Value arguments, Value items, Value ordinal) {
+    ItemFields item = readItem(device, arguments, items, ordinal);
+    tile::ItemRecordOp record =
+        createRecord(device, arguments, item, program.getSchedule().getKeys());
+    for (auto pool : source.getBody().getOps<tile::PoolOp>())
+      PoolWriter(device, pool, record).write();
+    record.erase();
+  });
   program.erase();
   return success();
 }

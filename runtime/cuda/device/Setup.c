@@ -193,7 +193,19 @@ static int32_t tiles_before_noncausal(tile_range range, int32_t other, tile_rang
   return end > own_end || (end == own_end && other < request) ? range.count : 0;
 }
 
-SHARED skim_work_item placed[SKIM_SETUP_TILES]; /* `reserved` holds the place */
+static void write_groups(const skim_setup_arguments *setup, const skim_setup_kernel *kernel,
+                         ranges_pointer ranges, offsets_pointer offsets, int32_t group_items) {
+  for (int32_t i = thread(); i < kernel->groups * setup->requests; i += THREADS) {
+    const int32_t request = i % setup->requests;
+    skim_item_group group;
+    group.first = i / setup->requests * group_items + offsets[request] * kernel->heads_per_group;
+    group.count = ranges[request].count * kernel->heads_per_group;
+    group.longest = 0;
+    kernel->item_groups[i] = group;
+  }
+}
+
+SHARED skim_work_item placed[SKIM_SETUP_TILES]; /* `visits` holds the place */
 
 KERNEL void skim_setup(const skim_setup_arguments setup) {
   const int32_t index = (int32_t)__nvvm_read_ptx_sreg_ctaid_y();
@@ -212,6 +224,9 @@ KERNEL void skim_setup(const skim_setup_arguments setup) {
       *(volatile int32_t *)setup.reported = *(volatile int32_t *)setup.status;
   }
 
+  if (block() == 0 && kernel->item_groups)
+    write_groups(&setup, kernel, ranges, offsets, group_items);
+
   const int32_t lanes = setup.lanes_per_tile;
   const int32_t lane = thread() % lanes;
   const int32_t slot = thread() / lanes;
@@ -222,8 +237,10 @@ KERNEL void skim_setup(const skim_setup_arguments setup) {
     const int32_t request = find_request(offsets, setup.requests, place);
     const tile_range own = {ranges[request].first, ranges[request].count};
     const int32_t tile = own.first + place - offsets[request];
-    int32_t rank = 0;
-    for (int32_t other = lane; other < setup.requests; other += lanes) {
+    const int32_t behind = own.first + own.count - 1 - tile;
+    int32_t rank = kernel->item_groups && lane == 0 ? offsets[request] + behind : 0;
+    for (int32_t other = kernel->item_groups ? setup.requests : lane; other < setup.requests;
+         other += lanes) {
       const tile_range range = {ranges[other].first, ranges[other].count};
       rank += setup.noncausal ? tiles_before_noncausal(range, other, own, request, tile)
                               : tiles_before(range, other, request, tile);
@@ -233,7 +250,7 @@ KERNEL void skim_setup(const skim_setup_arguments setup) {
     if (lane == 0 && slot < tiles) {
       placed[slot].request = request;
       placed[slot].tile = tile;
-      placed[slot].reserved = rank;
+      placed[slot].visits = rank;
     }
     __syncthreads();
     const int32_t heads = kernel->groups * kernel->heads_per_group;
@@ -247,9 +264,9 @@ KERNEL void skim_setup(const skim_setup_arguments setup) {
       item.request = placed[from].request;
       item.head = group * kernel->heads_per_group + of_group;
       item.tile = placed[from].tile;
-      item.reserved = 0;
+      item.visits = 0;
       kernel->items[(int64_t)group * group_items +
-                    (int64_t)placed[from].reserved * kernel->heads_per_group + of_group] = item;
+                    (int64_t)placed[from].visits * kernel->heads_per_group + of_group] = item;
     }
     __syncthreads();
   }

@@ -26,6 +26,13 @@ enum {
   SKIM_PAGE_CHECKS = 8
 };
 
+/* The work items of one KV head of one request, side by side. */
+typedef struct skim_item_group {
+  int32_t first;
+  int32_t count;
+  int32_t longest; /* the most visits of an item */
+} skim_item_group;
+
 /* The work items of one kernel. */
 typedef struct skim_setup_kernel {
   skim_work_item *items;
@@ -35,6 +42,9 @@ typedef struct skim_setup_kernel {
   int32_t tile_size;
   int32_t groups; /* KV heads, or 1 for all heads */
   int32_t heads_per_group;
+  /* [groups][requests]: receives where they lie, and has the items of a KV head stand request by
+   * request; null: the tiles of all requests that see most keys come first. */
+  skim_item_group *item_groups;
 } skim_setup_kernel;
 
 /* An input whose query-like axis has `blocks` blocks of `size` rows. */

@@ -59,7 +59,7 @@ typedef struct skim_work_item {
   int32_t request;
   int32_t head; /* a query head or a KV head, as the launch plan says */
   int32_t tile;
-  int32_t reserved;
+  int32_t visits; /* key tiles that it visits, where a kernel of the plan has counted them */
 } skim_work_item;
 
 /* What one work item did; summed by the runtime. */
