@@ -41,4 +41,6 @@ def Hopper_RoleAttr : EnumAttr<HopperDialect, Hopper_RoleKind, "role"> {
   let assemblyFormat = "$value";
 }
 
+class Hopper_Op<string mnemonic, list<Trait> traits = []> : Op<HopperDialect, mnemonic, traits>;
+
 #endif // SKIM_CODEGEN_NVVM_HOPPERDIALECT_TD

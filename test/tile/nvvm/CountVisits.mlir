@@ -1,5 +1,4 @@
 // RUN: skim-opt %s --split-input-file --skim-plan=target=sm_90a --skim-nvvm-count-visits | FileCheck %s
-// RUN: skim-opt %s --split-input-file --skim-plan=target=sm_90a --skim-nvvm-count-visits --skim-nvvm-split-roles --skim-nvvm-lower-visit-counts | FileCheck %s --check-prefix=CODE
 
 // What a mask keeps is counted by a program in front of attention: the same intervals and literal, nothing of products or masks.
 // CHECK-LABEL: tile.plan @masked_plan
@@ -15,25 +14,6 @@
 // CHECK: tile.program @attention attributes {hopper.ordered_by = @attention_visits, items = #[[ITEMS]]
 // CHECK-SAME: schedule = #[[SCHEDULE]]
 
-// A warp takes an item, a lane a tile; the lanes' sum becomes the last word of the item.
-// CODE-LABEL: llvm.func @attention_visits(
-// CODE-SAME: nvvm.kernel
-// CODE: %[[FOUND:.*]] = llvm.alloca %{{.*}} x i32
-// CODE: scf.for
-// CODE: llvm.store %{{.*}}, %[[FOUND]]
-// CODE: scf.while
-// CODE: %[[STEP:.*]] = arith.constant 32 : index
-// CODE: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %[[STEP]]
-// CODE: llvm.load %{{.*}} -> i8
-// CODE: llvm.store %{{.*}}, %[[FOUND]]
-// CODE-COUNT-5: nvvm.shfl.sync bfly
-// CODE: %[[SUM:.*]] = arith.addi
-// CODE: llvm.getelementptr %{{.*}}[12]
-// CODE: llvm.store %[[SUM]]
-// CODE-NOT: tile.for_each_visit
-// CODE-NOT: hopper.count
-// CODE-LABEL: hopper.kernel @attention
-// CODE-NOT: hopper.count
 skim.pattern @masked {
   %x = skim.input "layout" : !skim.map<head, q / 128, k / 128 : bool>
   %s = skim.as_set %x : !skim.map<head, q / 128, k / 128 : bool> -> !skim.set<head, q / 128, k / 128>
@@ -46,7 +26,6 @@ skim.attend @masked {query_heads = 8, kv_heads = 2, head_dim = 128, value_dim = 
 // What positions decide is not counted: items come in their order already.
 // CHECK-LABEL: tile.plan @window_plan
 // CHECK-NOT: hopper.
-// CODE-LABEL: hopper.kernel @attention
 skim.pattern @window {
   %band = skim.affine_set affine_set<(q, k) : (k - q + 511 >= 0)> () : () -> !skim.set<q - k>
   skim.keep %band : !skim.set<q - k>
@@ -58,7 +37,6 @@ skim.attend @window {query_heads = 8, kv_heads = 2, head_dim = 128, value_dim = 
 // Nor where keys are gathered: a count would search them all.
 // CHECK-LABEL: tile.plan @columns_plan
 // CHECK-NOT: hopper.
-// CODE-LABEL: hopper.kernel @attention
 skim.pattern @columns {
   %x = skim.input "chosen" : !skim.map<head, k : bool>
   %s = skim.as_set %x : !skim.map<head, k : bool> -> !skim.set<head, k>
@@ -71,7 +49,6 @@ skim.attend @columns {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 
 // Nor where a tile has many cells: 4 blocks of rows (2 of them cut) by 8 blocks of keys.
 // CHECK-LABEL: tile.plan @fine_plan
 // CHECK-NOT: hopper.
-// CODE-LABEL: hopper.kernel @attention
 skim.pattern @fine {
   %x = skim.input "layout" : !skim.map<head, q / 48, k / 8 : bool>
   %s = skim.as_set %x : !skim.map<head, q / 48, k / 8 : bool> -> !skim.set<head, q / 48, k / 8>
