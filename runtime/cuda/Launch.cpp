@@ -284,18 +284,21 @@ bool Launch::countsInVain(size_t kernel) const {
 }
 
 Status Launch::enqueueOrder(size_t kernel) const {
-  const KernelRegion &counting =
-      layout.kernels[static_cast<size_t>(*plan.kernels[kernel].cuda->orderedBy)];
+  const skim_setup_kernel counting =
+      setupKernel(static_cast<size_t>(*plan.kernels[kernel].cuda->orderedBy));
   skim_order_arguments order = {};
-  order.items = reinterpret_cast<const skim_work_item *>(workspace + counting.items);
-  order.ordered = reinterpret_cast<skim_work_item *>(workspace + layout.kernels[kernel].items);
-  order.groups = reinterpret_cast<skim_item_group *>(workspace + counting.groups);
-  order.group_count = static_cast<int32_t>(counting.mostGroups);
+  order.items = counting.items;
+  order.ordered = setupKernel(kernel).items;
+  order.groups = counting.item_groups;
+  // The setup has written the groups of the requests that there are, not of all that were planned.
+  order.group_count = counting.groups * static_cast<int32_t>(args.requests);
+  if (order.group_count == 0)
+    return Status::ok();
   void *parameters[] = {&order};
   const SetupFunctions &functions = program.device().setup();
   for (Function function : {functions.longestItems, functions.orderItems})
     if (Status status =
-            launch(function, "ordering work items", static_cast<unsigned>(counting.mostGroups), 1,
+            launch(function, "ordering work items", static_cast<unsigned>(order.group_count), 1,
                    SKIM_ORDER_THREADS, 0, parameters);
         !status)
       return status;

@@ -74,6 +74,27 @@ TEST_F(DeviceOrder, comeLongestFirstWhereVisitsAreCounted) {
   }
 }
 
+TEST_F(DeviceOrder, coverTheRequestsThereAreNotThosePlanned) {
+  const DeviceStream stream;
+  const Signature signature = signatureOf(6, 2, false);
+  const Expected<Kernel> kernel = Kernel::createCuda(countingPlan(signature, 16), kTestImage);
+  ASSERT_TRUE(kernel) << kernel.status().message();
+  SetupRun run(*kernel, {64, 40000, 40000, 40000});
+  // Each batch finds the groups of the larger one before it in the workspace.
+  for (const int requests : {64, 21, 1, 0}) {
+    Batch batch;
+    for (int r = 0; r < requests; ++r)
+      batch.add(100 + r * 7, 1000 + r * 37 % 500);
+    run.upload(batch);
+    ASSERT_TRUE(run.run(stream.get())) << requests;
+    stream.wait();
+    const std::vector<Item> items =
+        expectedItems(kernel->launchPlan().kernels[1], signature, batch);
+    EXPECT_EQ(run.items(1), expectedOrder(signature, items)) << requests;
+    ASSERT_TRUE(kernel->status(stream.get()));
+  }
+}
+
 TEST_F(DeviceOrder, comeAsTheirPositionsSayWhereThereAreFew) {
   const DeviceStream stream;
   const Signature signature = signatureOf(6, 2, false);
