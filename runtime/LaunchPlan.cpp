@@ -163,6 +163,33 @@ Status verifyOrder(const std::string &field, size_t kernel, const LaunchPlan &pl
   return Status::ok();
 }
 
+/// A kernel of the runtime reads the input and writes the bits.
+Status verifyPackedKeys(const std::string &field, const PackedKeys &packed,
+                        const LaunchPlan &plan) {
+  if (packed.input < 0 || packed.input >= static_cast<int64_t>(plan.inputs.size()))
+    return invalid(field + ".input", "an input of the plan", std::to_string(packed.input));
+  const InputDescription &input = plan.inputs[static_cast<size_t>(packed.input)];
+  if (input.element != InputElement::Bool || input.keyBlock != 1 || input.queryBlock != 0 ||
+      input.diagonal)
+    return invalid(field + ".input", "a bool for each key, the same for all rows",
+                   "'" + input.name + "'");
+  if (packed.buffer < 0 || packed.buffer >= static_cast<int64_t>(plan.buffers.size()))
+    return invalid(field + ".buffer", "a buffer of the plan", std::to_string(packed.buffer));
+  const BufferDescription &buffer = plan.buffers[static_cast<size_t>(packed.buffer)];
+  const Signature &signature = plan.signature;
+  const int64_t heads = input.head == HeadAxis::None     ? 1
+                        : input.head == HeadAxis::KvHead ? signature.kvHeads
+                                                         : signature.queryHeads;
+  const std::array<ShapeExpr, 4> extents = {ShapeSymbol::Requests, heads, 1,
+                                            ShapeExpr::ceilDiv(ShapeSymbol::MaxKvLength, 128)};
+  if (buffer.element != DType::U8 || buffer.cellElements != 16 || buffer.perWorker ||
+      buffer.extents != extents)
+    return invalid(field + ".buffer",
+                   "16 bytes for every 128 keys of each request and head of '" + input.name + "'",
+                   "'" + buffer.name + "'");
+  return Status::ok();
+}
+
 Status verifyExpr(const std::string &field, const ShapeExpr &expr, int depth) {
   const bool leaf = expr.kind == ShapeExpr::Kind::Constant || expr.kind == ShapeExpr::Kind::Symbol;
   if (depth > kMaxDepth)
@@ -252,6 +279,11 @@ Status verify(const LaunchPlan &plan) {
         return status;
     if (kernel.cuda->orderedBy)
       if (Status status = verifyOrder(at("kernels", i) + ".cuda.ordered_by", i, plan); !status)
+        return status;
+    for (size_t j = 0; j < kernel.cuda->packedKeys.size(); ++j)
+      if (Status status = verifyPackedKeys(at("kernels", i) + at(".cuda.packed_keys", j),
+                                           kernel.cuda->packedKeys[j], plan);
+          !status)
         return status;
   }
   return Status::ok();

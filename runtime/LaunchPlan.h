@@ -113,6 +113,14 @@ struct BufferDescription {
 /// (tile is 0).
 enum class ItemAxis : uint8_t { None, Queries, Keys };
 
+/// A bool input with a cell for each key, of which a kernel reads bits in place of bytes: `buffer`
+/// receives 16 bytes for every 128 keys of a request and head. Slots.
+struct PackedKeys {
+  int64_t input = 0, buffer = 0;
+
+  bool operator==(const PackedKeys &) const = default;
+};
+
 /// How a kernel is launched on a CUDA device. Boxes are those of the tensor maps, which hold q, k
 /// and v as panels of 64 or 32 columns (cuda/Panels.h) with a swizzle as wide.
 struct CudaLaunch {
@@ -132,6 +140,8 @@ struct CudaLaunch {
   /// the counting kernel nor the order is run where too few items, or too many groups of them,
   /// would gain by it. Unset: items come in the order that their positions say.
   std::optional<int64_t> orderedBy = {};
+  /// The inputs that the runtime packs ahead of the kernel.
+  std::vector<PackedKeys> packedKeys = {};
 
   bool operator==(const CudaLaunch &) const = default;
 };

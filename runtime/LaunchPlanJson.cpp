@@ -104,6 +104,9 @@ Json write(const BufferDescription &buffer) {
 }
 
 Json write(const CudaLaunch &launch) {
+  Json packed = Json::array();
+  for (const PackedKeys &keys : launch.packedKeys)
+    packed.push_back({{"input", keys.input}, {"buffer", keys.buffer}});
   return {{"threads", launch.threads},
           {"shared_bytes", launch.sharedBytes},
           {"blocks_per_multiprocessor", launch.blocksPerMultiprocessor},
@@ -111,7 +114,8 @@ Json write(const CudaLaunch &launch) {
           {"rows_per_tile", launch.rowsPerTile},
           {"keys_per_tile", launch.keysPerTile},
           {"key_norms", launch.keyNorms ? Json(*launch.keyNorms) : Json(nullptr)},
-          {"ordered_by", launch.orderedBy ? Json(*launch.orderedBy) : Json(nullptr)}};
+          {"ordered_by", launch.orderedBy ? Json(*launch.orderedBy) : Json(nullptr)},
+          {"packed_keys", std::move(packed)}};
 }
 
 Json write(const KernelDescription &kernel) {
@@ -178,11 +182,15 @@ public:
            value.cellElements, "extents", value.extents, "zeroed", value.zeroed, "per_worker",
            value.perWorker);
   }
+  void read(const std::string &path, const Json &json, PackedKeys &value) {
+    object(path, json, "input", value.input, "buffer", value.buffer);
+  }
   void read(const std::string &path, const Json &json, CudaLaunch &value) {
     object(path, json, "threads", value.threads, "shared_bytes", value.sharedBytes,
            "blocks_per_multiprocessor", value.blocksPerMultiprocessor, "tensor_maps",
            value.tensorMaps, "rows_per_tile", value.rowsPerTile, "keys_per_tile", value.keysPerTile,
-           "key_norms", value.keyNorms, "ordered_by", value.orderedBy);
+           "key_norms", value.keyNorms, "ordered_by", value.orderedBy, "packed_keys",
+           value.packedKeys);
   }
   void read(const std::string &path, const Json &json, KernelDescription &value) {
     object(path, json, "symbol", value.symbol, "head", value.head, "axis", value.axis, "tile_size",

@@ -1,6 +1,7 @@
 #include "codegen/nvvm/Batches.h"
 
 #include "codegen/cpu/KernelArguments.h"
+#include "codegen/nvvm/KeyStores.h"
 #include "dialect/Tile/PackedHeads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -224,17 +225,15 @@ void skim::nvvm::appendVisits(Device &device, const SharedLayout &layout, Value 
 }
 
 void skim::nvvm::appendKeys(Device &device, const SharedLayout &layout, Value firstKey,
-                            ArrayRef<Value> kept, Value masked) {
+                            ArrayRef<Value> kept, Value count, Value masked) {
   int64_t keys = keysOfTile(device);
   Type i32 = device.getI32Type();
   Value listed = frame(device, Frame::Listed), maskedLists = frame(device, Frame::MaskedLists);
-  Value count = device.i32(0);
-  for (Value word : kept)
-    count = device.add(count, math::CtPopOp::create(device, word));
   auto [before, total] = device.prefixSum(count);
-  Value ownEnd = device.add(before, count), someMasked = device.any(masked);
+  Value someMasked = device.any(masked);
 
   // As many keys at a time as the batch has room for: the keys [done, end) of all lanes' together.
+  // `before`: how many come before what is left of the lane's.
   SmallVector<Value> initial = {device.i32(0), before};
   llvm::append_range(initial, kept);
   SmallVector<Type> types(initial.size(), i32);
@@ -245,46 +244,17 @@ void skim::nvvm::appendKeys(Device &device, const SharedLayout &layout, Value fi
   scf::ConditionOp::create(device, device.less(head->getArgument(0), total), head->getArguments());
   Block *body = device.createBlock(&parts.getAfter(), {}, types, locations);
   Value done = body->getArgument(0);
+  before = body->getArgument(1);
   Value full =
       device.less(device.i32(SharedLayout::kListedTiles * keys - 1), device.getI32(listed));
   device.ifThen(full, [&] { continueInNextBatch(device, layout); });
   Value first = device.getI32(listed);
   Value room = device.sub(device.i32(layout.listBytes / 4), first);
   Value end = device.min(total, device.add(done, room)), added = device.sub(end, done);
-
-  // Each lane takes its keys from the lowest on.
-  Value limit = device.min(end, ownEnd);
-  Value start = listOffset(device, layout, device.sub(first, done));
-  auto ofLane = scf::WhileOp::create(device, TypeRange(types).drop_front(),
-                                     body->getArguments().drop_front());
-  {
-    OpBuilder::InsertionGuard inner(device);
-    Block *test = device.createBlock(&ofLane.getBefore(), {}, TypeRange(types).drop_front(),
-                                     ArrayRef(locations).drop_front());
-    scf::ConditionOp::create(device, device.less(test->getArgument(0), limit),
-                             test->getArguments());
-    Block *take = device.createBlock(&ofLane.getAfter(), {}, TypeRange(types).drop_front(),
-                                     ArrayRef(locations).drop_front());
-    Value rank = take->getArgument(0);
-    ValueRange words = ValueRange(take->getArguments()).drop_front();
-    Value word = words.back(), number = device.i32(static_cast<int64_t>(words.size()) - 1);
-    for (int64_t i = static_cast<int64_t>(words.size()) - 1; i-- > 0;) {
-      Value some = isNotZero(device, words[i]);
-      word = device.select(some, words[i], word);
-      number = device.select(some, device.i32(i), number);
-    }
-    Value bit = device.add(device.mul(number, device.i32(32)),
-                           math::CountTrailingZerosOp::create(device, word));
-    Value offset = device.add(start, device.mul(rank, device.i32(4)));
-    device.storeShared(device.add(firstKey, bit), offset);
-    // The lowest bit is cleared by the number below it.
-    Value cleared = device.logicalAnd(word, device.sub(word, device.i32(1)));
-    SmallVector<Value> next = {device.add(rank, device.i32(1))};
-    for (auto [i, other] : llvm::enumerate(words))
-      next.push_back(
-          device.select(device.equal(number, device.i32(static_cast<int64_t>(i))), cleared, other));
-    scf::YieldOp::create(device, next);
-  }
+  Value start = LLVM::PtrToIntOp::create(
+      device, i32, device.shared(listOffset(device, layout, device.sub(first, done))));
+  cpu::Code::Values left = storeKeys(device, firstKey, start, before, end, total,
+                                     ValueRange(body->getArguments()).drop_front(2));
 
   // The lists from that of the first key to that of the last.
   auto listOf = [&](Value position) { return device.shiftRight(position, llvm::Log2_64(keys)); };
@@ -295,8 +265,8 @@ void skim::nvvm::appendKeys(Device &device, const SharedLayout &layout, Value fi
   bits = device.select(someMasked, bits, device.i32(0));
   device.set(maskedLists, device.logicalOr(device.getI32(maskedLists), bits));
   device.set(listed, behind);
-  SmallVector<Value> rest = {end};
-  llvm::append_range(rest, ofLane.getResults());
+  SmallVector<Value> rest = {end, device.max(before, end)};
+  llvm::append_range(rest, left);
   scf::YieldOp::create(device, rest);
 }
 

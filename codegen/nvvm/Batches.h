@@ -49,9 +49,10 @@ void appendVisits(Device &device, const SharedLayout &layout, mlir::Value visite
 void publishBatch(Device &device, const SharedLayout &layout, int64_t flags);
 /// Lists the keys that the bits of each lane's words `kept` stand for, in ascending order within a
 /// lane and over lanes; full lists become visits when the batch is published. Bit i of word w is
-/// key `firstKey` + 32 w + i. `masked`: some row does not keep one of the lane's keys.
+/// key `firstKey` + 32 w + i; the lane has `count` keys. `masked`: some row does not keep one of
+/// them.
 void appendKeys(Device &device, const SharedLayout &layout, mlir::Value firstKey,
-                llvm::ArrayRef<mlir::Value> kept, mlir::Value masked);
+                llvm::ArrayRef<mlir::Value> kept, mlir::Value count, mlir::Value masked);
 /// Makes visits of all listed keys; at the end of an item.
 void finishLists(Device &device, const SharedLayout &layout);
 

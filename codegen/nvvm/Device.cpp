@@ -114,10 +114,14 @@ Value Device::exchange(Value value, int64_t mask) {
 }
 std::pair<Value, Value> Device::prefixSum(Value value) {
   Value sum = value;
+  Type answer = LLVM::LLVMStructType::getLiteral(getContext(), {getI32Type(), getI1Type()});
   for (int64_t distance = 1; distance < 32; distance *= 2) {
-    Value before = NVVM::ShflOp::create(*this, getI32Type(), i32(-1), sum, i32(distance), i32(0),
-                                        NVVM::ShflKind::up, UnitAttr());
-    sum = add(sum, select(lessOrEqual(i32(distance), lane()), before, i32(0)));
+    Value before = NVVM::ShflOp::create(*this, answer, i32(-1), sum, i32(distance), i32(0),
+                                        NVVM::ShflKind::up, getUnitAttr());
+    // A lane that has none before it gets its own.
+    Value exists = LLVM::ExtractValueOp::create(*this, before, 1);
+    Value other = LLVM::ExtractValueOp::create(*this, before, 0);
+    sum = select(exists, add(other, sum), other);
   }
   Value total = NVVM::ShflOp::create(*this, getI32Type(), i32(-1), sum, i32(31), i32(31),
                                      NVVM::ShflKind::idx, UnitAttr());

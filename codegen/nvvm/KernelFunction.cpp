@@ -1,5 +1,7 @@
 #include "codegen/nvvm/KernelFunction.h"
 
+#include "codegen/nvvm/PackedKeys.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -102,5 +104,6 @@ void skim::nvvm::describeLaunches(ModuleOp module, LaunchPlan &plan) {
       });
       launch.orderedBy = std::distance(plan.kernels.begin(), found);
     }
+    launch.packedKeys = packedKeysOf(program);
   }
 }

@@ -1,6 +1,5 @@
 #include "codegen/nvvm/KeyLister.h"
 
-#include "codegen/cpu/CellAccess.h"
 #include "codegen/cpu/Items.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,8 +16,6 @@ namespace {
 constexpr int64_t kLanes = 32;
 constexpr int64_t kWordBits = 32;
 constexpr int64_t kWords = KeyLister::kKeysOfLane / kWordBits;
-/// Bytes of one load, and of the boundary that it needs.
-constexpr int64_t kLoadBytes = 16;
 
 Value shiftLeft(Device &device, Value value, Value amount) {
   return arith::ShLIOp::create(device, value, amount);
@@ -26,20 +23,6 @@ Value shiftLeft(Device &device, Value value, Value amount) {
 Value isNotZero(Device &device, Value value) {
   Value zero = arith::ConstantOp::create(device, device.getIntegerAttr(value.getType(), 0));
   return device.logicalNot(device.equal(value, zero));
-}
-
-/// The load that a literal consists of, where it is one byte for each key, the same for all rows of
-/// a tile.
-tile::LoadCellOp byteOfKey(tile::LiteralOp literal, int64_t rows) {
-  Block &body = literal.getBody().front();
-  auto load = dyn_cast<tile::LoadCellOp>(body.front());
-  if (!load || body.getTerminator()->getOperand(0) != load.getValue() ||
-      load->getNextNode() != body.getTerminator())
-    return {};
-  bool plain = load.getValue().getType().isInteger(1) && load.getKeyCell() == 1 &&
-               !load.getDiagonal() && load.getQueryCell() % rows == 0 &&
-               load.getQuery() == body.getArgument(0) && load.getKey() == body.getArgument(1);
-  return plain ? load : tile::LoadCellOp();
 }
 
 } // namespace
@@ -71,22 +54,56 @@ Value KeyLister::wordOf(Value all, int64_t number) {
 }
 
 LogicalResult KeyLister::walkKeys(Value bottom, Value top) {
+  int64_t rows = cpu::kernelInfo(op).schedule.getRows();
+  bool onlyBits = true;
+  for (Value value : op.getLiterals()) {
+    auto literal = value.getDefiningOp<tile::LiteralOp>();
+    tile::LoadCellOp load = literal ? byteOfKey(literal, rows) : tile::LoadCellOp();
+    if (Value row = load ? packedRow(load, item) : Value()) {
+      bitRows.push_back({literal, row, {}});
+      continue;
+    }
+    onlyBits = false;
+    if (literal && !aheadRow)
+      aheadRow = byteRow(literal, item);
+  }
   LogicalResult result = success();
-  for (Value value : op.getLiterals())
-    if (auto literal = value.getDefiningOp<tile::LiteralOp>(); literal && !aheadRow)
-      aheadRow = byteRow(literal);
   Value first = device.floorDiv(bottom, tiles);
   Value count = device.sub(device.ceilDiv(top, tiles), first);
+  Value lowest = device.mul(bottom, device.index(keys));
+  Value end = device.min(device.mul(top, device.index(keys)), walk.sourceLength());
+  // The stretch starts behind the first `below` keys of lane number 0, and ends behind the first
+  // `ofLast` keys of lane number `last`.
+  Value below = device.toI32(device.sub(lowest, device.mul(first, device.index(kKeysOfLane))));
+  Value lastBlock = device.floorDiv(end, kKeysOfLane);
+  Value last = device.toI32(device.sub(lastBlock, first));
+  Value ofLast = device.toI32(device.sub(end, device.mul(lastBlock, device.index(kKeysOfLane))));
   Value lane = device.toIndex(device.lane()), none = bits(0);
   auto firstKeyOf = [&](Value number) {
     return device.mul(device.add(first, number), device.index(kKeysOfLane));
   };
-  // Each step copies bytes for itself, and tests and lists the keys whose bytes were copied two
-  // steps before.
-  constexpr int64_t kAhead = SharedLayout::kAheadSteps * kLanes;
-  Value end = device.add(count, device.index(kAhead));
-  device.loop(device.index(0), end, kLanes, [&](Value step) {
-    Value number = device.add(device.sub(step, device.index(kAhead)), lane);
+  // Where bytes are copied, each step copies some for itself, and tests and lists the keys whose
+  // bytes were copied two steps before.
+  const int64_t ahead = aheadRow ? SharedLayout::kAheadSteps * kLanes : 0;
+  // The bits that a lane needs in the step after `number`'s are loaded in this one. Lanes without
+  // keys load what others do: no stretch is empty.
+  auto loadBits = [&](Value number) {
+    Value furthest = device.toI32(device.sub(count, device.index(1)));
+    Value nearest = device.min(number, furthest);
+    if (ahead != 0)
+      nearest = device.max(nearest, device.i32(0));
+    Value block = device.toIndex(device.add(device.toI32(first), nearest));
+    Code::Values loaded;
+    for (const BitRow &row : bitRows)
+      loaded.push_back(loadPacked(device, row.address, block));
+    return loaded;
+  };
+  auto step = [&](Value step, ValueRange loaded) -> Code::Values {
+    Value stepNumber = device.sub(step, device.index(ahead));
+    Value number = device.add(stepNumber, lane);
+    Code::Values next = loadBits(device.add(device.toI32(number), device.i32(kLanes)));
+    for (auto [row, words] : llvm::zip(bitRows, loaded))
+      row.bits = packedBits(device, words);
     Value buffer = device.bitAnd(device.shiftRight(device.toI32(step), llvm::Log2_64(kLanes)),
                                  SharedLayout::kAheadSteps - 1);
     if (aheadRow) {
@@ -94,53 +111,85 @@ LogicalResult KeyLister::walkKeys(Value bottom, Value top) {
       device.syncWarp();
     }
     Value firstKey = firstKeyOf(number);
-    Value exists =
-        device.logicalAnd(device.lessOrEqual(device.index(0), number), device.less(number, count));
-    Code::Values tested = device.choose(
-        exists,
-        [&]() -> Code::Values {
-          FailureOr<Code::Values> answers = testKeys(firstKey, bottom, top, buffer);
-          result = success(succeeded(answers));
-          return succeeded(answers) ? *answers : Code::Values{none, none};
-        },
-        [&]() -> Code::Values { return {none, none}; });
+    Value own = device.toI32(number), firstOfStep = device.toI32(stepNumber);
+    Value inside =
+        device.logicalAnd(device.lessOrEqual(device.min(below, device.i32(1)), firstOfStep),
+                          device.lessOrEqual(device.add(firstOfStep, device.i32(kLanes)), last));
+    auto test = [&]() -> Code::Values {
+      FailureOr<Code::Values> answers = testKeys(firstKey, buffer);
+      result = success(succeeded(answers));
+      return succeeded(answers) ? *answers : Code::Values{none, none};
+    };
+    Code::Values tested;
+    Value kept;
+    if (onlyBits) {
+      tested = test();
+      kept = device.choose(
+          inside, [&]() -> Code::Values { return {tested[0]}; },
+          [&]() -> Code::Values {
+            return {device.logicalAnd(tested[0], keysBetween(own, below, last, ofLast))};
+          })[0];
+    } else {
+      Value existing = device.choose(
+          inside, [&]() -> Code::Values { return {bits(-1)}; },
+          [&]() -> Code::Values { return {keysBetween(own, below, last, ofLast)}; })[0];
+      tested = device.choose(isNotZero(device, existing), test,
+                             [&]() -> Code::Values { return {none, none}; });
+      kept = device.logicalAnd(tested[0], existing);
+    }
+    Value leftOut = device.logicalAnd(tested[1], kept);
     if (aheadRow) {
       Value copied = firstKeyOf(step);
-      Value whole = device.floorDiv(device.sub(walk.sourceLength(), copied), kKeysOfLane);
+      Value left = device.floorDiv(device.sub(walk.sourceLength(), copied), kKeysOfLane);
       device.syncWarp();
-      copyAhead(copied, device.min(device.sub(count, step), whole), buffer);
+      copyAhead(device, layout, *aheadRow, copied, device.min(device.sub(count, step), left),
+                buffer);
     }
-    device.ifThen(device.any(isNotZero(device, tested[0])),
-                  [&] { listKeys(firstKey, tested[0], tested[1]); });
-  });
+    device.ifThen(device.any(isNotZero(device, kept)), [&] { listKeys(firstKey, kept, leftOut); });
+    return next;
+  };
+  Value steps = device.add(count, device.index(ahead));
+  if (bitRows.empty())
+    device.loop(device.index(0), steps, kLanes, [&](Value number) { step(number, {}); });
+  else
+    device.loop(device.index(0), steps, kLanes,
+                loadBits(device.sub(device.lane(), device.i32(ahead))), step);
   return result;
 }
 
-FailureOr<Code::Values> KeyLister::testKeys(Value firstKey, Value bottom, Value top, Value number) {
+Value KeyLister::keysBetween(Value number, Value below, Value last, Value ofLast) {
+  Type wide = device.getIntegerType(kKeysOfLane);
+  Value zero = device.i32(0);
+  auto keysFrom = [&](Value key) {
+    return shiftLeft(device, bits(-1), arith::ExtUIOp::create(device, wide, key));
+  };
+  Value from = keysFrom(device.select(device.equal(number, zero), below, zero));
+  Value cut = device.select(device.equal(number, last), keysFrom(ofLast), bits(0));
+  Value some =
+      device.logicalAnd(device.lessOrEqual(zero, number), device.lessOrEqual(number, last));
+  Value kept = device.logicalAnd(from, arith::XOrIOp::create(device, cut, bits(-1)));
+  return device.select(some, kept, bits(0));
+}
+
+FailureOr<Code::Values> KeyLister::testKeys(Value firstKey, Value number) {
   if (failed(walk.testLiteralsOfKeys(kKeysOfLane, [&](tile::LiteralOp literal) {
         return testLiteral(literal, firstKey, number);
       })))
     return failure();
-  // Bits of keys that exist.
-  Value left = device.sub(walk.sourceLength(), firstKey);
-  Value missing =
-      device.toI32(device.max(device.sub(device.index(kKeysOfLane), left), device.index(0)));
-  Value amount = arith::ExtUIOp::create(device, device.getIntegerType(kKeysOfLane), missing);
-  Value existing = arith::ShRUIOp::create(device, bits(-1), amount);
   Value firstTile = device.floorDiv(firstKey, keys), kept = bits(0), leftOut = bits(0);
   for (int64_t part = 0; part < tiles; ++part) {
     Value tile = device.add(firstTile, device.index(part));
-    Value inStretch = device.logicalAnd(device.lessOrEqual(bottom, tile), device.less(tile, top));
-    Value here = bitsOfTile(device.logicalAnd(existing, toBits(inStretch)), part);
-    kept = device.logicalOr(kept, device.logicalAnd(here, walk.touchedKeys(tile, kKeysOfLane)));
-    leftOut =
-        device.logicalOr(leftOut, device.logicalAnd(here, walk.hiddenKeys(tile, kKeysOfLane)));
+    kept = device.logicalOr(kept, bitsOfTile(walk.touchedKeys(tile, kKeysOfLane), part));
+    leftOut = device.logicalOr(leftOut, bitsOfTile(walk.hiddenKeys(tile, kKeysOfLane), part));
   }
   return Code::Values{kept, device.logicalAnd(leftOut, kept)};
 }
 
 FailureOr<Code::Values> KeyLister::testLiteral(tile::LiteralOp literal, Value firstKey,
                                                Value number) {
+  for (const BitRow &row : bitRows)
+    if (row.literal == literal)
+      return Code::Values{row.bits, arith::XOrIOp::create(device, row.bits, bits(-1))};
   auto keyCell = static_cast<int64_t>(literal.getKeyCell());
   if (keyCell % keys == 0) {
     // The same for all keys of a tile.
@@ -160,17 +209,19 @@ FailureOr<Code::Values> KeyLister::testLiteral(tile::LiteralOp literal, Value fi
     }
     return Code::Values{holds, fails};
   }
-  std::optional<ByteRow> row = byteRow(literal);
+  bool isAhead = aheadRow && aheadRow->literal == literal;
+  std::optional<ByteRow> row = isAhead ? aheadRow : byteRow(literal, item);
   if (!row)
     return testKeyByKey(literal, firstKey);
-  bool isAhead = aheadRow && aheadRow->literal == literal;
+  Value whole = device.logicalAnd(
+      row->aligned,
+      device.lessOrEqual(device.add(firstKey, device.index(kKeysOfLane)), walk.sourceLength()));
   bool failedInside = false;
   Code::Values words = device.choose(
-      isWhole(*row, firstKey),
+      whole,
       [&]() -> Code::Values {
-        Value packed = packBytes([&](bool again) {
-          return isAhead ? copiedBytes(number, again) : loadBytes(*row, firstKey, again);
-        });
+        Value packed =
+            isAhead ? packCopiedBytes(device, layout, number) : packBytes(device, *row, firstKey);
         return {packed, arith::XOrIOp::create(device, packed, bits(-1))};
       },
       [&]() -> Code::Values {
@@ -204,174 +255,49 @@ FailureOr<Code::Values> KeyLister::testKeyByKey(tile::LiteralOp literal, Value f
   return succeeded(result) ? FailureOr<Code::Values>(words) : FailureOr<Code::Values>(failure());
 }
 
-std::optional<KeyLister::ByteRow> KeyLister::byteRow(tile::LiteralOp literal) {
-  if (aheadRow && aheadRow->literal == literal)
-    return aheadRow;
-  tile::LoadCellOp load = byteOfKey(literal, cpu::kernelInfo(op).schedule.getRows());
-  if (!load)
-    return std::nullopt;
-  // Where the row starts is known outside of all loops.
-  Code start = Code::after(item);
-  auto queryCell = static_cast<int64_t>(load.getQueryCell());
-  Value queryIndex;
-  if (queryCell != 0) {
-    Value base = start.sub(item.getKvLen(), item.getQLen());
-    queryIndex = start.sub(cpu::cellIndex(start, cpu::firstRow(start, item), queryCell),
-                           cpu::cellIndex(start, base, queryCell));
-  }
-  cpu::CellRow row = cpu::cellRow(start, item, load.getSpace(), load.getSlot(), load.getHead(),
-                                  queryIndex, /*elementBytes=*/1);
-  Value number = LLVM::PtrToIntOp::create(start, start.getI64Type(), row.address);
-  Value mask = arith::ConstantOp::create(start, start.getI64IntegerAttr(kLoadBytes - 1));
-  Value zero = arith::ConstantOp::create(start, start.getI64IntegerAttr(0));
-  Value aligned = start.equal(arith::AndIOp::create(start, number, mask), zero);
-  return ByteRow{literal, row.address,
-                 start.logicalAnd(aligned, start.equal(row.stride, start.index(1)))};
-}
-
-Value KeyLister::isWhole(const ByteRow &row, Value firstKey) {
-  Value end = device.add(firstKey, device.index(kKeysOfLane));
-  return device.logicalAnd(row.aligned, device.lessOrEqual(end, walk.sourceLength()));
-}
-
-/// An address in global memory, for loads and copies.
-static Value inGlobalMemory(Device &device, Value address) {
-  constexpr unsigned kGlobalSpace = 1;
-  return LLVM::AddrSpaceCastOp::create(
-      device, LLVM::LLVMPointerType::get(device.getContext(), kGlobalSpace), address);
-}
-static Value offsetBy(Device &device, Value pointer, int64_t bytes) {
-  return LLVM::GEPOp::create(device, pointer.getType(), device.getI8Type(), pointer,
-                             ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
-}
-/// A chunk that is loaded again is not kept in registers in between.
-static Value loadChunk(Device &device, Value address, bool again) {
-  Type chunk = VectorType::get({kLoadBytes / 4}, device.getI32Type());
-  return LLVM::LoadOp::create(device, chunk, address, /*alignment=*/kLoadBytes,
-                              /*isVolatile=*/again);
-}
-
-Code::Values KeyLister::loadBytes(const ByteRow &row, Value firstKey, bool again) {
-  Value address = inGlobalMemory(device, device.offset(row.address, firstKey));
-  Code::Values chunks;
-  for (int64_t i = 0; i < kKeysOfLane; i += kLoadBytes)
-    chunks.push_back(loadChunk(device, offsetBy(device, address, i), again));
-  return chunks;
-}
-
-// A lane's 128 bytes lie side by side in a buffer, its chunks of 16 bytes permuted by the number of
-// the lane: so lanes that read chunk c of their own meet in no bank.
-constexpr int64_t kChunks = KeyLister::kKeysOfLane / kLoadBytes;
-
-void KeyLister::copyAhead(Value firstKey, Value lanes, Value number) {
-  // Each copy is of consecutive bytes, those of four lanes.
-  constexpr int64_t kLanesOfCopy = kLanes / kChunks;
-  Value lane = device.lane();
-  Value owner = device.shiftRight(lane, llvm::Log2_64(kChunks));
-  Value chunk = device.bitAnd(lane, kChunks - 1);
-  Value present = device.toI32(device.min(lanes, device.index(kLanes)));
-  device.ifThen(aheadRow->aligned, [&] {
-    Value start = device.offset(aheadRow->address, firstKey);
-    Value source = inGlobalMemory(
-        device, device.offset(start, device.toIndex(device.mul(lane, device.i32(kLoadBytes)))));
-    Value buffer = device.mul(number, device.i32(SharedLayout::kAheadBytes));
-    Value moved = arith::XOrIOp::create(device, chunk, owner);
-    Value offset = device.add(device.mul(owner, device.i32(kKeysOfLane)),
-                              device.mul(moved, device.i32(kLoadBytes)));
-    // Four lanes on, one bit of the permutation changes.
-    Value even = device.add(buffer, offset);
-    Value odd = arith::XOrIOp::create(device, even, device.i32(kLanesOfCopy * kLoadBytes));
-    for (int64_t copy = 0; copy < kChunks; ++copy) {
-      int64_t first = copy * kLanes * kLoadBytes;
-      Value left = device.sub(present, device.i32(copy * kLanesOfCopy));
-      Value bytes = device.select(device.less(owner, left), device.i32(kLoadBytes), device.i32(0));
-      Value to = device.add(copy % 2 == 0 ? even : odd, device.i32(layout.ahead + first));
-      NVVM::CpAsyncOp::create(device, device.shared(to), offsetBy(device, source, first),
-                              static_cast<uint32_t>(kLoadBytes), NVVM::LoadCacheModifierKind::CG,
-                              bytes);
-    }
-  });
-  NVVM::CpAsyncCommitGroupOp::create(device);
-}
-
-Code::Values KeyLister::copiedBytes(Value number, bool again) {
-  Value lane = device.lane();
-  Value buffer = device.add(device.mul(number, device.i32(SharedLayout::kAheadBytes)),
-                            device.mul(lane, device.i32(kKeysOfLane)));
-  Value first =
-      device.add(buffer, device.mul(device.bitAnd(lane, kChunks - 1), device.i32(kLoadBytes)));
-  Code::Values chunks;
-  for (int64_t chunk = 0; chunk < kChunks; ++chunk) {
-    // The buffer starts at a multiple of its size: the bits of the chunk stand alone.
-    Value offset = arith::XOrIOp::create(device, first, device.i32(chunk * kLoadBytes));
-    chunks.push_back(
-        loadChunk(device, device.shared(device.add(offset, device.i32(layout.ahead))), again));
-  }
-  return chunks;
-}
-
-Value KeyLister::packBytes(llvm::function_ref<Code::Values(bool again)> load) {
-  Value some = device.i32(0);
-  // Eight bytes of 0 or 1, each times the bit that it becomes, add up to eight bits.
-  auto pack = [&](ValueRange chunks, llvm::function_ref<Value(Value)> ones) {
-    Value all = bits(0);
-    for (auto [i, chunk] : llvm::enumerate(chunks))
-      for (int64_t half : {0, 1}) {
-        Value sum = device.i32(0);
-        for (int64_t quad : {0, 1}) {
-          Value bytes = LLVM::ExtractElementOp::create(device, chunk, device.i32(2 * half + quad));
-          sum = device.dotBytes(ones(bytes), quad == 0 ? 0x08040201 : 0x80402010, sum);
-        }
-        Value wide = arith::ExtUIOp::create(device, device.getIntegerType(kKeysOfLane), sum);
-        int64_t first = static_cast<int64_t>(i) * kLoadBytes + 8 * half;
-        all = device.logicalOr(all, shiftLeft(device, wide, bits(first)));
-      }
-    return all;
-  };
-  Value packed = pack(load(/*again=*/false), [&](Value bytes) {
-    some = device.logicalOr(some, bytes);
-    return bytes;
-  });
-  // Truths are mostly 0 or 1 in memory, but any other byte is true as well.
-  Value others = device.bitAnd(some, 0xFEFEFEFE);
-  return device.choose(
-      device.equal(others, device.i32(0)), [&]() -> Code::Values { return {packed}; },
-      [&]() -> Code::Values {
-        return {pack(load(/*again=*/true), [&](Value bytes) {
-          Value low = device.add(device.bitAnd(bytes, 0x7F7F7F7F), device.i32(0x7F7F7F7F));
-          return device.bitAnd(device.shiftRight(device.logicalOr(low, bytes), 7), 0x01010101);
-        })};
-      })[0];
-}
-
 void KeyLister::listKeys(Value firstKey, Value kept, Value leftOut) {
+  // The words of the lane's keys, then how many keys it has.
+  Code::Values words, counts;
+  for (int64_t word = 0; word < kWords; ++word)
+    words.push_back(wordOf(kept, word));
+  Value all = device.i32(0), crowded = device.i1(false);
+  for (int64_t number = 0; number < tiles; ++number) {
+    Value count = device.i32(0);
+    for (int64_t word = number * keys / kWordBits; word < (number + 1) * keys / kWordBits; ++word)
+      count = device.add(count, math::CtPopOp::create(device, words[word]));
+    counts.push_back(count);
+    all = device.add(all, count);
+    crowded = device.logicalOr(crowded, device.less(device.i32(keys / 2), count));
+  }
+  words.push_back(all);
+  Code::Values listed = device.choose(
+      device.any(crowded), [&] { return visitTiles(firstKey, words, counts, leftOut); },
+      [&] { return words; });
+  Value masked = device.i32(0);
+  for (int64_t word = 0; word < kWords; ++word)
+    masked = device.logicalOr(masked, device.logicalAnd(listed[word], wordOf(leftOut, word)));
+  appendKeys(device, layout, device.toI32(firstKey), ArrayRef(listed).drop_back(), listed.back(),
+             isNotZero(device, masked));
+}
+
+Code::Values KeyLister::visitTiles(Value firstKey, Code::Values words, ValueRange counts,
+                                   Value leftOut) {
   // Tiles that hold the item's own positions are always listed: which keys they have depends on
   // where the batch ends, and what is visited before them must not.
   int64_t rows = cpu::kernelInfo(op).schedule.getRows();
   Value start = cpu::tileStart(device, item), end = device.add(start, device.index(rows));
-  Value dense[kKeysOfLane / kLanes], masked[kKeysOfLane / kLanes], anyDense = device.i1(false);
-  auto firstOf = [&](int64_t number) { return device.add(firstKey, device.index(number * keys)); };
-  Value listed = kept;
   for (int64_t number = 0; number < tiles; ++number) {
-    Value ofTile = bitsOfTile(kept, number);
-    Value count =
-        arith::TruncIOp::create(device, device.getI32Type(), math::CtPopOp::create(device, ofTile));
-    Value first = firstOf(number);
+    Value first = device.add(firstKey, device.index(number * keys));
     Value apart = device.logicalOr(device.lessOrEqual(device.add(first, device.index(keys)), start),
                                    device.lessOrEqual(end, first));
-    dense[number] = device.logicalAnd(device.less(device.i32(keys / 2), count), apart);
-    masked[number] = device.logicalOr(device.less(count, device.i32(keys)),
-                                      isNotZero(device, bitsOfTile(leftOut, number)));
-    anyDense = device.logicalOr(anyDense, dense[number]);
-    listed = device.select(dense[number], arith::XOrIOp::create(device, listed, ofTile), listed);
+    Value visited = device.logicalAnd(device.less(device.i32(keys / 2), counts[number]), apart);
+    Value masked = device.logicalOr(device.less(counts[number], device.i32(keys)),
+                                    isNotZero(device, bitsOfTile(leftOut, number)));
+    appendVisits(device, layout, visited, device.toI32(first), masked);
+    Value none = device.i32(0);
+    for (int64_t word = number * keys / kWordBits; word < (number + 1) * keys / kWordBits; ++word)
+      words[word] = device.select(visited, none, words[word]);
+    words.back() = device.sub(words.back(), device.select(visited, counts[number], none));
   }
-  device.ifThen(device.any(anyDense), [&] {
-    for (int64_t number = 0; number < tiles; ++number)
-      appendVisits(device, layout, dense[number], device.toI32(firstOf(number)), masked[number]);
-  });
-  Value words[kWords];
-  for (int64_t word = 0; word < kWords; ++word)
-    words[word] = wordOf(listed, word);
-  appendKeys(device, layout, device.toI32(firstKey), words,
-             isNotZero(device, device.logicalAnd(listed, leftOut)));
+  return words;
 }

@@ -4,6 +4,8 @@
 
 #include "codegen/cpu/VisitWalk.h"
 #include "codegen/nvvm/Batches.h"
+#include "codegen/nvvm/KeyBytes.h"
+#include "codegen/nvvm/PackedKeys.h"
 
 #include <optional>
 
@@ -14,7 +16,7 @@ namespace skim::nvvm {
 class KeyLister {
 public:
   /// Keys that a lane tests in one step: whole tiles.
-  static constexpr int64_t kKeysOfLane = 128;
+  static constexpr int64_t kKeysOfLane = kPackedKeys;
 
   KeyLister(Device &device, const SharedLayout &layout, cpu::VisitWalk &walk,
             tile::ForEachVisitOp op, tile::ItemRecordOp item);
@@ -23,34 +25,28 @@ public:
   llvm::LogicalResult walkKeys(mlir::Value bottom, mlir::Value top);
 
 private:
-  /// A literal that is one byte for each key, the same for all rows of a tile: where the bytes of
-  /// the item's row start, and whether they stand side by side on a boundary of 16.
-  struct ByteRow {
+  /// A literal that the runtime packs: where the bits of the item's row start, and those of the
+  /// lane's keys in the step that is written.
+  struct BitRow {
     tile::LiteralOp literal;
-    mlir::Value address, aligned;
+    mlir::Value address, bits;
   };
-  std::optional<ByteRow> byteRow(tile::LiteralOp literal);
-  /// The bytes of the keys [firstKey, firstKey + 128), loaded `again` where that was done before.
-  cpu::Code::Values loadBytes(const ByteRow &row, mlir::Value firstKey, bool again);
-  /// Starts to copy those of the first `lanes` lanes, all lanes together, into buffer `number`:
-  /// `firstKey` is lane 0's.
-  void copyAhead(mlir::Value firstKey, mlir::Value lanes, mlir::Value number);
-  /// What was copied there for this lane.
-  cpu::Code::Values copiedBytes(mlir::Value number, bool again);
-  /// A bit for each of the bytes that `load` gives, whether it is not 0.
-  mlir::Value packBytes(llvm::function_ref<cpu::Code::Values(bool again)> load);
-  /// Whether the 128 bytes from `firstKey` on can be loaded at once.
-  mlir::Value isWhole(const ByteRow &row, mlir::Value firstKey);
-
-  /// The keys [firstKey, firstKey + 128), as far as they exist in [bottom, top): kept by some row,
-  /// left out by some. The buffer `number` holds the bytes that were copied for them.
-  llvm::FailureOr<cpu::Code::Values> testKeys(mlir::Value firstKey, mlir::Value bottom,
-                                              mlir::Value top, mlir::Value number);
+  /// The keys of lane `number` that lie in a stretch: without the first `below` of lane 0, and up
+  /// to the first `ofLast` of lane `last`.
+  mlir::Value keysBetween(mlir::Value number, mlir::Value below, mlir::Value last,
+                          mlir::Value ofLast);
+  /// Those that are kept by some row and left out by some, if they exist. The buffer `number` holds
+  /// the bytes that were copied for them.
+  llvm::FailureOr<cpu::Code::Values> testKeys(mlir::Value firstKey, mlir::Value number);
   llvm::FailureOr<cpu::Code::Values> testLiteral(tile::LiteralOp literal, mlir::Value firstKey,
                                                  mlir::Value number);
   llvm::FailureOr<cpu::Code::Values> testKeyByKey(tile::LiteralOp literal, mlir::Value firstKey);
   /// Visits the tiles of which more than half is kept, and lists the other keys.
   void listKeys(mlir::Value firstKey, mlir::Value kept, mlir::Value leftOut);
+  /// The first of these, of tiles with `counts` kept keys each. `words`, and what is returned, are
+  /// the bits of the keys and then their number, of all and of those that are left.
+  cpu::Code::Values visitTiles(mlir::Value firstKey, cpu::Code::Values words,
+                               mlir::ValueRange counts, mlir::Value leftOut);
 
   mlir::Value bits(int64_t value);
   /// All bits of a truth.
@@ -69,6 +65,7 @@ private:
   int64_t tiles; ///< of a lane
   /// The literal whose bytes are copied ahead.
   std::optional<ByteRow> aheadRow;
+  llvm::SmallVector<BitRow, 2> bitRows;
 };
 
 } // namespace skim::nvvm

@@ -28,6 +28,15 @@ def CountVisits : SkimNvvmPass<"skim-nvvm-count-visits"> {
   }];
 }
 
+def PackKeys : SkimNvvmPass<"skim-nvvm-pack-keys"> {
+  let summary = "have the runtime pack the truths of keys in which attention programs search";
+  let description = [{
+    Where keys are gathered and a condition of the walk is a bool of an input for each key, the same for all rows, adds a buffer to the launch plan that receives these as
+    bits, 128 keys in 16 bytes for each request and head, and names it on the condition's `tile.load_cell`. The scheduler then reads bits (see `skim-nvvm-lower-scheduler`). At most two
+    inputs are packed, others are read byte by byte. Runs before the launch plan is taken from the module.
+  }];
+}
+
 def SplitRoles : SkimNvvmPass<"skim-nvvm-split-roles"> {
   let summary = "divide attention programs among a scheduler, loaders and consumers";
   let description = [{

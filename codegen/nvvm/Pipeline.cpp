@@ -19,6 +19,7 @@ using namespace skim::nvvm;
 void skim::nvvm::addPlanPipeline(OpPassManager &manager) {
   manager.addPass(createBoundScores());
   manager.addPass(createCountVisits());
+  manager.addPass(createPackKeys());
 }
 
 void skim::nvvm::addLowerTilePipeline(OpPassManager &manager) {

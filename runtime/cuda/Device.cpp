@@ -3,6 +3,7 @@
 #include "runtime/cuda/JitLog.h"
 #include "runtime/cuda/KeyNormsImage.h"
 #include "runtime/cuda/OrderImage.h"
+#include "runtime/cuda/PackKeysImage.h"
 #include "runtime/cuda/SetupImage.h"
 
 #include <array>
@@ -191,6 +192,8 @@ Status Device::loadSetup() {
   if (Status status = load(kOrderImage, {{"skim_longest_items", &setup_.longestItems},
                                          {"skim_order_items", &setup_.orderItems}});
       !status)
+    return status;
+  if (Status status = load(kPackKeysImage, {{"skim_pack_keys", &setup_.packKeys}}); !status)
     return status;
   // Room for the tiles of many requests.
   return api_.check(

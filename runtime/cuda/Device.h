@@ -53,7 +53,7 @@ private:
   Status status_;
 };
 
-/// The kernels of the runtime itself (device/Setup.c, device/KeyNorms.c, device/Order.c).
+/// The kernels of the runtime itself (device/Setup.c, KeyNorms.c, Order.c and PackKeys.c).
 struct SetupFunctions {
   Function setup = nullptr;
   Function upload = nullptr;
@@ -62,6 +62,7 @@ struct SetupFunctions {
   Function keyNorms = nullptr;
   Function longestItems = nullptr;
   Function orderItems = nullptr;
+  Function packKeys = nullptr;
 };
 
 /// Immutable and shared by all kernels of one context.

@@ -3,6 +3,7 @@
 #include "runtime/CheckedMath.h"
 #include "runtime/cuda/device/KeyNormArguments.h"
 #include "runtime/cuda/device/OrderArguments.h"
+#include "runtime/cuda/device/PackKeysArguments.h"
 
 #include <algorithm>
 #include <cstring>
@@ -25,6 +26,9 @@ constexpr int64_t kRowsForNorms = 4096;
 
 /// From so many work items for each block that takes them on, their order is worth its time.
 constexpr int64_t kItemsPerBlock = 2;
+
+/// The most blocks on the second and third axis of a grid.
+constexpr int64_t kMostBlocksAcross = 65535;
 
 int32_t atMostInt(int64_t value) { return static_cast<int32_t>(std::min(value, kLargest)); }
 
@@ -305,6 +309,33 @@ Status Launch::enqueueOrder(size_t kernel) const {
   return Status::ok();
 }
 
+Status Launch::enqueuePackedKeys(const PackedKeys &packed) const {
+  if (args.requests == 0)
+    return Status::ok();
+  const skim_buffer &input = tables.inputs()[static_cast<size_t>(packed.input)];
+  const BufferPlacement &bits = layout.placements[static_cast<size_t>(packed.buffer)];
+  const int64_t keys = std::min(mostKeys(), input.extents[3]);
+  skim_pack_arguments pack = {};
+  pack.truths = static_cast<const uint8_t *>(input.data);
+  pack.request_stride = input.strides[0];
+  pack.head_stride = input.strides[1];
+  pack.key_stride = input.strides[3];
+  pack.bits = reinterpret_cast<uint8_t *>(workspace + bits.offset);
+  pack.request_bytes = bits.strides[0];
+  pack.head_bytes = bits.strides[1];
+  pack.kv_lens = args.kv_lens;
+  pack.max_kv_length = atMostInt(keys);
+  pack.requests = atMostInt(args.requests);
+  void *parameters[] = {&pack};
+  const DriverApi &api = program.device().api();
+  const unsigned shares = gridFor(keys, SKIM_PACK_SHARE, 8 * program.device().multiprocessors());
+  const unsigned requests = gridFor(args.requests, 1, kMostBlocksAcross);
+  return api.check(api.launchKernel(program.device().setup().packKeys, shares,
+                                    static_cast<unsigned>(bits.extents[1]), requests,
+                                    SKIM_PACK_THREADS, 1, 1, 0, stream, parameters, nullptr),
+                   "packing an input");
+}
+
 Status Launch::enqueueKernels() const {
   auto *arguments = workspace + layout.arguments;
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
@@ -317,6 +348,9 @@ Status Launch::enqueueKernels() const {
         return status;
     if (description.keyNorms)
       if (Status status = enqueueKeyNorms(*description.keyNorms); !status)
+        return status;
+    for (const PackedKeys &packed : description.packedKeys)
+      if (Status status = enqueuePackedKeys(packed); !status)
         return status;
     auto *items = workspace + region.items;
     auto *itemCount = workspace + region.itemCount;

@@ -35,7 +35,8 @@ struct Launch {
   Status enqueueSetup() const;
   /// Clears zeroed buffers, and results that requests without rows leave as they are.
   Status enqueueClears() const;
-  /// The kernels of the plan, and the norms of keys in front of those that ask for them.
+  /// The kernels of the plan, and in front of those that ask for them the norms of keys and the
+  /// bits of inputs.
   Status enqueueKernels() const;
 
 private:
@@ -51,6 +52,7 @@ private:
   bool isOrdered(size_t kernel) const;
   /// Whether `kernel` counts visits that no kernel of this run is ordered by.
   bool countsInVain(size_t kernel) const;
+  Status enqueuePackedKeys(const PackedKeys &packed) const;
   /// The most keys of a request that the operands have room for.
   int64_t mostKeys() const;
   Expected<skim_setup_arguments> setupArguments() const;

@@ -1,6 +1,7 @@
 // The assembler: what it makes, what it reports, and what counts as a failure.
 #include "codegen/nvvm/Ptxas.h"
 #include "runtime/cuda/KeyNormsImage.h"
+#include "runtime/cuda/PackKeysImage.h"
 #include "runtime/cuda/SetupImage.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -84,9 +85,11 @@ TEST(Ptxas, theKernelsOfTheRuntimeAssembleForEveryGeneration) {
     llvm::Expected<Assembly> assembly = assemble(skim::cuda::kSetupImage, architecture);
     ASSERT_TRUE(bool(assembly)) << messageOf(assembly.takeError());
     EXPECT_EQ(assembly->kernels.size(), 4U);
-    assembly = assemble(skim::cuda::kKeyNormsImage, architecture);
-    ASSERT_TRUE(bool(assembly)) << messageOf(assembly.takeError());
-    EXPECT_EQ(assembly->kernels.size(), 1U);
+    for (const char *image : {skim::cuda::kKeyNormsImage, skim::cuda::kPackKeysImage}) {
+      assembly = assemble(image, architecture);
+      ASSERT_TRUE(bool(assembly)) << messageOf(assembly.takeError());
+      EXPECT_EQ(assembly->kernels.size(), 1U);
+    }
   }
 }
 

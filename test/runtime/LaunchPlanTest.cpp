@@ -24,7 +24,8 @@ LaunchPlan fullPlan() {
                  {"blocks", InputElement::List, HeadAxis::KvHead, 64, 64},
                  {"blocks_counts", InputElement::ListCounts, HeadAxis::KvHead, 64, 0},
                  {"bias", InputElement::F32, HeadAxis::None, 0, 1, true},
-                 {"codes", InputElement::Vector, HeadAxis::None, 0, 1, false, 32, 16}};
+                 {"codes", InputElement::Vector, HeadAxis::None, 0, 1, false, 32, 16},
+                 {"chosen", InputElement::Bool, HeadAxis::KvHead, 0, 1}};
   const ShapeExpr blocks = ShapeExpr::ceilDiv(ShapeSymbol::MaxKvLength, 64);
   plan.buffers = {
       {"pool", DType::F32, 128, {ShapeSymbol::Requests, ShapeSymbol::KvHeads, 1, blocks}},
@@ -36,11 +37,15 @@ LaunchPlan fullPlan() {
         ShapeExpr::min(ShapeExpr::mul(blocks, 2), std::numeric_limits<int64_t>::max())},
        true},
       {"scores", DType::F64, 1, {1, 1, blocks, 64}, false, true},
-      {"norms", DType::F32, 1, {ShapeSymbol::Requests, 2, 1, 1}, true}};
+      {"norms", DType::F32, 1, {ShapeSymbol::Requests, 2, 1, 1}, true},
+      {"chosen_bits",
+       DType::U8,
+       16,
+       {ShapeSymbol::Requests, 2, 1, ShapeExpr::ceilDiv(ShapeSymbol::MaxKvLength, 128)}}};
   plan.kernels = {{"pool_keys", HeadAxis::KvHead, ItemAxis::Keys, 64},
                   {"select", HeadAxis::None, ItemAxis::None, 1},
                   {"attention", HeadAxis::QueryHead, ItemAxis::Queries, 64, 128,
-                   CudaLaunch{384, 200000, 1, true, 128, 64, 3}},
+                   CudaLaunch{384, 200000, 1, true, 128, 64, 3, {}, {{5, 4}}}},
                   {.symbol = "ordered", .tileSize = 64, .cuda = CudaLaunch{.orderedBy = 2}}};
   plan.allowedLayers = {0, 1, -5};
   return plan;
@@ -163,8 +168,8 @@ INSTANTIATE_TEST_SUITE_P(
         Contradiction{"mapsOfF32", [](LaunchPlan &p) { p.signature.operand = DType::F32; },
                       "kernels[2].cuda.tensor_maps: expected false for operands that are not of 16 "
                       "bits but got true"},
-        Contradiction{"normsNowhere", [](LaunchPlan &p) { p.kernels[2].cuda->keyNorms = 4; },
-                      "kernels[2].cuda.key_norms: expected a buffer of the plan but got 4"},
+        Contradiction{"normsNowhere", [](LaunchPlan &p) { p.kernels[2].cuda->keyNorms = 5; },
+                      "kernels[2].cuda.key_norms: expected a buffer of the plan but got 5"},
         Contradiction{"normsElsewhere", [](LaunchPlan &p) { p.kernels[2].cuda->keyNorms = 2; },
                       "kernels[2].cuda.key_norms: expected a zeroed buffer of one f32 for each "
                       "request and KV head but got 'scores'"},
@@ -177,6 +182,22 @@ INSTANTIATE_TEST_SUITE_P(
                       [](LaunchPlan &p) { p.kernels[3].cuda->orderedBy = 0; },
                       "kernels[3].cuda.ordered_by: expected a kernel with the same items but got "
                       "'pool_keys'"},
+        Contradiction{"bitsOfNothing",
+                      [](LaunchPlan &p) { p.kernels[2].cuda->packedKeys[0].input = 6; },
+                      "kernels[2].cuda.packed_keys[0].input: expected an input of the plan but "
+                      "got 6"},
+        Contradiction{"bitsOfBlocks",
+                      [](LaunchPlan &p) { p.kernels[2].cuda->packedKeys[0].input = 3; },
+                      "kernels[2].cuda.packed_keys[0].input: expected a bool for each key, the "
+                      "same for all rows but got 'bias'"},
+        Contradiction{"bitsNowhere",
+                      [](LaunchPlan &p) { p.kernels[2].cuda->packedKeys[0].buffer = -1; },
+                      "kernels[2].cuda.packed_keys[0].buffer: expected a buffer of the plan but "
+                      "got -1"},
+        Contradiction{"bitsElsewhere",
+                      [](LaunchPlan &p) { p.kernels[2].cuda->packedKeys[0].buffer = 3; },
+                      "kernels[2].cuda.packed_keys[0].buffer: expected 16 bytes for every 128 keys "
+                      "of each request and head of 'chosen' but got 'norms'"},
         Contradiction{"mapsOfOddDim", [](LaunchPlan &p) { p.signature.headDim = 80; },
                       "kernels[2].cuda.tensor_maps: expected false for dimensions that are no "
                       "multiples of 32 but got true"}),

@@ -18,7 +18,7 @@
 // CHECK: nvvm.cp.async.shared.global
 // CHECK: nvvm.cp.async.commit.group
 // CHECK: nvvm.shfl.sync up
-// CHECK: math.cttz
+// CHECK: llvm.intr.cttz
 // The loaders copy listed keys row by row, sixteen bytes a lane, and arrive when these are there.
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
 // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %{{.*}}
