@@ -11,7 +11,35 @@ using namespace mlir;
 using namespace skim;
 using namespace skim::cpu;
 
-void VisitWalk::evaluateEndPoints(ArrayAttr intervals, SmallVector<Stretch> &stretches) {
+void EndPoints::append(Value lower, Value upper) { ends.emplace_back(lower, upper); }
+
+Value EndPoints::goesOn(Value from, Value end, WalkOrder order) {
+  return order == WalkOrder::Ascending ? code.less(from, end) : code.less(code.index(0), from);
+}
+
+Value EndPoints::next(Value from, Value end, WalkOrder order) {
+  bool ascending = order == WalkOrder::Ascending;
+  Value to = ascending ? end : code.index(0);
+  for (auto [lower, upper] : ends)
+    for (Value point : {lower, upper}) {
+      if (ascending)
+        to = code.min(to, code.select(code.less(from, point), point, end));
+      else
+        to = code.max(to, code.select(code.less(point, from), point, code.index(0)));
+    }
+  return to;
+}
+
+Code::Values EndPoints::active(Value bottom, Value top) {
+  Code::Values active;
+  for (auto [lower, upper] : ends)
+    active.push_back(
+        code.logicalAnd(code.lessOrEqual(lower, bottom), code.lessOrEqual(top, upper)));
+  return active;
+}
+
+Value VisitWalk::evaluateEndPoints(ArrayAttr intervals, SmallVector<Stretch> &stretches,
+                                   Value top) {
   Value zero = code.index(0);
   Value tiles = code.ceilDiv(length, kernelInfo(op).schedule.getKeys());
   Value dims[] = {item.getTile()};
@@ -24,9 +52,12 @@ void VisitWalk::evaluateEndPoints(ArrayAttr intervals, SmallVector<Stretch> &str
     Value holds = code.less(lower, upper);
     if (IntegerSet guard = interval.getGuard())
       holds = code.logicalAnd(holds, evaluateSet(code, guard, dims, op.getSymbols(), 1));
-    stretches.push_back(
-        {interval, code.select(holds, lower, zero), code.select(holds, upper, zero), {}});
+    upper = code.select(holds, upper, zero);
+    ends->append(code.select(holds, lower, zero), upper);
+    stretches.push_back({interval, {}});
+    top = code.max(top, upper);
   }
+  return top;
 }
 
 LogicalResult VisitWalk::run(function_ref<LogicalResult(Value bottom, Value top)> walkTiles,
@@ -35,12 +66,9 @@ LogicalResult VisitWalk::run(function_ref<LogicalResult(Value bottom, Value top)
   length = item.getKvLen();
   if (source.getPooled())
     length = code.ceilDiv(length, source.getBlock());
-  evaluateEndPoints(op.getTouched(), touched);
-  evaluateEndPoints(op.getHidden(), hidden);
+  Value end = evaluateEndPoints(op.getTouched(), touched, code.index(0));
+  evaluateEndPoints(op.getHidden(), hidden, code.index(0));
 
-  Value end = code.index(0);
-  for (Stretch &stretch : touched)
-    end = code.max(end, stretch.upper);
   bool ascending = order == WalkOrder::Ascending;
   LogicalResult result = success();
   auto walk = scf::WhileOp::create(code, TypeRange(code.getIndexType()),
@@ -49,22 +77,14 @@ LogicalResult VisitWalk::run(function_ref<LogicalResult(Value bottom, Value top)
     OpBuilder::InsertionGuard guard(code);
     Block *condition = code.createBlock(&walk.getBefore(), {}, code.getIndexType(), code.getLoc());
     Value reached = condition->getArgument(0);
-    Value goesOn = ascending ? code.less(reached, end) : code.less(code.index(0), reached);
+    Value goesOn = ends->goesOn(reached, end, order);
     scf::ConditionOp::create(code, goesOn, reached);
     Block *block = code.createBlock(&walk.getAfter(), {}, code.getIndexType(), code.getLoc());
     Value from = block->getArgument(0);
-    // The next end point: in between, the same intervals are active.
-    Value to = ascending ? end : code.index(0);
-    for (ArrayRef<Stretch> stretches : {ArrayRef(touched), ArrayRef(hidden)})
-      for (const Stretch &stretch : stretches)
-        for (Value point : {stretch.lower, stretch.upper}) {
-          if (ascending)
-            to = code.min(to, code.select(code.less(from, point), point, end));
-          else
-            to = code.max(to, code.select(code.less(point, from), point, code.index(0)));
-        }
+    // Up to the next end point, the same intervals are active.
+    Value to = ends->next(from, end, order);
     Value bottom = ascending ? from : to, top = ascending ? to : from;
-    code.ifThen(activate(bottom, top), [&] { result = walkTiles(bottom, top); });
+    code.ifThen(activate(ends->active(bottom, top)), [&] { result = walkTiles(bottom, top); });
     scf::YieldOp::create(code, to);
   }
   return result;
@@ -78,12 +98,12 @@ Value VisitWalk::settled(ArrayRef<Stretch> stretches) {
   return any;
 }
 
-Value VisitWalk::activate(Value bottom, Value top) {
+Value VisitWalk::activate(ValueRange active) {
   Value anyTouched = code.i1(false);
+  size_t number = 0;
   for (SmallVector<Stretch> *stretches : {&touched, &hidden})
     for (Stretch &stretch : *stretches) {
-      stretch.active = code.logicalAnd(code.lessOrEqual(stretch.lower, bottom),
-                                       code.lessOrEqual(top, stretch.upper));
+      stretch.active = active[number++];
       if (stretches == &touched)
         anyTouched = code.logicalOr(anyTouched, stretch.active);
     }
@@ -132,6 +152,8 @@ LogicalResult VisitWalk::testLiteralsOfKeys(unsigned bits, LiteralTest test) {
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(code, code.getIntegerAttr(code.getIntegerType(bits), value));
   };
+  if (std::optional<Code::Values> active = ends->activeAgain())
+    activate(*active);
   literalOnTile.assign(op.getLiterals().size(), {});
   for (auto [id, needed] : llvm::enumerate(literalNeeded)) {
     if (!needed)

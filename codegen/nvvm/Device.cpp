@@ -32,6 +32,13 @@ Value Device::saturateToI32(Value index) {
                                    ArrayAttr())
       .getRes();
 }
+Value Device::pin(Value value) {
+  return LLVM::InlineAsmOp::create(*this, value.getType(), value, "mov.b32 $0, $1;", "=r,r",
+                                   /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                   LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                   ArrayAttr())
+      .getRes();
+}
 Value Device::shiftRight(Value a, int64_t bits) {
   return createOrFold<arith::ShRUIOp>(a, i32(bits));
 }

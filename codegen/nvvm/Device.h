@@ -25,6 +25,9 @@ public:
   mlir::Value toIndex(mlir::Value i32);
   /// The nearest number of 32 bits.
   mlir::Value saturateToI32(mlir::Value index);
+  /// The same 32 bits, of which LLVM does not know where they come from: what is computed from them
+  /// stays behind this place.
+  mlir::Value pin(mlir::Value value);
   mlir::Value shiftRight(mlir::Value a, int64_t bits);
   mlir::Value bitAnd(mlir::Value a, int64_t mask);
 

@@ -2,6 +2,7 @@
 #include "codegen/cpu/Items.h"
 #include "codegen/cpu/VisitWalk.h"
 #include "codegen/nvvm/KeyLister.h"
+#include "codegen/nvvm/LaneEndPoints.h"
 #include "codegen/nvvm/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,13 +22,15 @@ using namespace skim::nvvm;
 namespace {
 
 constexpr int64_t kLanes = 32;
+/// Intervals whose end points are values that each lane has.
+constexpr size_t kMostIntervalsOfValues = 4;
 using cpu::Code;
 
 class SchedulerLowering {
 public:
   SchedulerLowering(tile::ForEachVisitOp op, tile::ItemRecordOp item)
       : op(op), device(Device::before(op)), layout(sharedLayout(op)),
-        walk(device, op, item, /*lanes=*/1), item(item),
+        walk(device, op, item, /*lanes=*/1, endPoints()), item(item),
         listsKeys(!op.getBody().getOps<hopper::PublishKeysOp>().empty()) {}
 
   LogicalResult run() {
@@ -53,6 +56,12 @@ public:
 private:
   bool pooled() { return op.getSource().getPooled(); }
 
+  /// Few intervals are kept as values, which is faster.
+  std::unique_ptr<cpu::EndPoints> endPoints() {
+    if (op.getTouched().size() + op.getHidden().size() <= kMostIntervalsOfValues)
+      return std::make_unique<cpu::EndPoints>(device);
+    return std::make_unique<LaneEndPoints>(device);
+  }
   /// All tiles [bottom, top), each with a lane of its own.
   LogicalResult walkTiles(Value bottom, Value top) {
     LogicalResult result = success();
