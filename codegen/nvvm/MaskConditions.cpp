@@ -5,7 +5,6 @@
 #include "codegen/nvvm/Registers.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/AffineExpr.h"
 
 using namespace mlir;
 using namespace skim;
@@ -14,9 +13,14 @@ using namespace skim::nvvm;
 /// Beyond every column and every distance of a position from one.
 static constexpr int64_t kFar = int64_t(1) << 30;
 
+/// Columns of a tile that one step of the loop over keys evaluates, of which a thread has a
+/// quarter: enough for loads to overlap.
+static constexpr int64_t kColumnsOfStep = 8;
+
 FragmentPositions::FragmentPositions(Device &device, tile::ItemRecordOp item,
                                      tile::VisitRecordOp visit, Value listed)
-    : device(device), item(item), firstKey(visit.getFirstKey()), listed(listed) {
+    : device(device), item(item), firstKey(visit.getFirstKey()), listed(listed),
+      existing(visit.getCount()) {
   cpu::KernelInfo info = cpu::kernelInfo(visit);
   rows = info.schedule.getRows();
   keys = info.schedule.getKeys();
@@ -38,22 +42,20 @@ FragmentPositions::FragmentPositions(Device &device, tile::ItemRecordOp item,
 Value FragmentPositions::key(Value column) {
   return device.min(device.add(firstKey, column), lastKey);
 }
-Value FragmentPositions::listedKey(size_t i) {
-  int64_t column = columnOfRegister(i);
-  Value &key = listedKeys[column];
-  if (!key) {
-    Value offset = device.add(listed, device.mul(device.toI32(firstColumn), device.i32(4)));
-    key = device.toIndex(device.loadShared(offset, 4 * column));
-  }
-  return key;
+Value FragmentPositions::listedKey(Value column) {
+  Value position = device.toI32(device.add(firstColumn, column));
+  return device.toIndex(device.loadShared(device.add(listed, device.mul(position, device.i32(4)))));
 }
-Value FragmentPositions::existsKeyOfRegister(size_t i) {
-  return device.lessOrEqual(device.index(0), listedKey(i));
+Value FragmentPositions::existsListed(Value column) {
+  return device.lessOrEqual(device.index(0), listedKey(column));
+}
+Value FragmentPositions::keyOfThread(Value column) {
+  if (listed)
+    return device.max(listedKey(column), device.index(0));
+  return key(device.add(firstColumn, column));
 }
 Value FragmentPositions::keyOfRegister(size_t i) {
-  if (listed)
-    return device.max(listedKey(i), device.index(0));
-  return key(device.add(firstColumn, device.index(columnOfRegister(i))));
+  return keyOfThread(device.index(columnOfRegister(i)));
 }
 
 Value FragmentPositions::toColumn(Value key) {
@@ -61,48 +63,17 @@ Value FragmentPositions::toColumn(Value key) {
   return device.saturateToI32(device.sub(device.sub(key, firstKey), firstColumn));
 }
 
-/// Whether the expression divides something that depends on the key.
-static bool dividesKey(AffineExpr expression, unsigned key) {
-  bool divides = false;
-  expression.walk([&](AffineExpr part) {
-    AffineExprKind kind = part.getKind();
-    bool division = kind == AffineExprKind::Mod || kind == AffineExprKind::FloorDiv ||
-                    kind == AffineExprKind::CeilDiv;
-    divides |= division && part.isFunctionOfDim(key);
-  });
-  return divides;
-}
-
-std::optional<MaskConditions::Bounds> MaskConditions::bounds(tile::ContainsOp op, size_t row) {
+MaskConditions::Bounds MaskConditions::bounds(tile::ContainsOp op, size_t row) {
   auto known = boundsOf.find({op, row});
   if (known != boundsOf.end())
     return known->second;
-  std::optional<Bounds> &result = boundsOf[{op, row}];
-  if (positions.areListed())
-    return result;
-  Value queryArgument = region.getArgument(0), keyArgument = region.getArgument(1);
   IntegerSet set = op.getSet();
-  // The key may be one of the dimensions; everything else must be known for the row.
-  std::optional<unsigned> keyDim;
+  std::optional<unsigned> keyDim = keyDimension(op, region.getArgument(1));
   SmallVector<Value> dims, symbols(op.getSymbols());
-  for (auto [i, dim] : llvm::enumerate(op.getDims())) {
-    if (dim == keyArgument && !keyDim) {
-      keyDim = i;
-      dims.push_back(positions.firstKey);
-    } else if (dim == queryArgument) {
-      dims.push_back(positions.query(row));
-    } else if (dim.getParentRegion() == &region) {
-      return result;
-    } else {
-      dims.push_back(dim);
-    }
-  }
-  if (llvm::any_of(symbols, [&](Value value) { return value.getParentRegion() == &region; }))
-    return result;
-  for (AffineExpr expression : set.getConstraints())
-    if (keyDim && dividesKey(expression, *keyDim))
-      return result;
-
+  for (auto [i, dim] : llvm::enumerate(op.getDims()))
+    dims.push_back(i == keyDim                    ? positions.firstKey
+                   : dim == region.getArgument(0) ? positions.query(row)
+                                                  : dim);
   Bounds found;
   Value never; // a condition on the row alone that does not hold
   auto atLeast = [&](Value lower) {
@@ -112,22 +83,8 @@ std::optional<MaskConditions::Bounds> MaskConditions::bounds(tile::ContainsOp op
     found.upper = found.upper ? device.min(found.upper, upper) : upper;
   };
   for (auto [expression, equality] : llvm::zip(set.getConstraints(), set.getEqFlags())) {
-    int64_t factor = 0;
-    AffineExpr rest = expression;
-    if (keyDim) {
-      AffineExpr zero = getAffineConstantExpr(0, set.getContext());
-      AffineExpr one = getAffineConstantExpr(1, set.getContext());
-      AffineExpr key = getAffineDimExpr(*keyDim, set.getContext());
-      rest = expression.replace(key, zero);
-      AffineExpr slope = simplifyAffineExpr(expression.replace(key, one) - rest, set.getNumDims(),
-                                            set.getNumSymbols());
-      auto constant = dyn_cast<AffineConstantExpr>(slope);
-      if (!constant)
-        return result;
-      factor = constant.getValue();
-    }
-    if (equality && std::abs(factor) > 1)
-      return result;
+    auto [rest, slope] = slopeOf(expression, keyDim, set);
+    int64_t factor = slope.getValue();
     Value value = cpu::evaluateAffine(device, rest, dims, symbols, 1);
     if (factor == 0) {
       Value zero = device.index(0);
@@ -153,12 +110,24 @@ std::optional<MaskConditions::Bounds> MaskConditions::bounds(tile::ContainsOp op
   return found;
 }
 
-Value MaskConditions::contains(const Bounds &bounds, size_t i) {
-  Value column = device.i32(FragmentPositions::columnOfRegister(i)), holds;
+Value MaskConditions::numberOf(const Column &column) {
+  Value offset = device.i32(column.offset);
+  return column.start ? device.add(device.toI32(column.start), offset) : offset;
+}
+Value MaskConditions::keyOf(Column &column) {
+  if (!column.key) {
+    Value offset = device.index(column.offset);
+    column.key = positions.keyOfThread(column.start ? device.add(column.start, offset) : offset);
+  }
+  return column.key;
+}
+
+Value MaskConditions::contains(const Bounds &bounds, const Column &column) {
+  Value number = numberOf(column), holds;
   if (bounds.lower)
-    holds = device.lessOrEqual(bounds.lower, column);
+    holds = device.lessOrEqual(bounds.lower, number);
   if (bounds.upper) {
-    Value below = device.lessOrEqual(column, bounds.upper);
+    Value below = device.lessOrEqual(number, bounds.upper);
     holds = holds ? device.logicalAnd(holds, below) : below;
   }
   return holds ? holds : device.i1(true);
@@ -172,63 +141,45 @@ MaskConditions::Bounds MaskConditions::intersect(const Bounds &a, const Bounds &
           both(a.upper, b.upper, [&](Value x, Value y) { return device.min(x, y); })};
 }
 
-bool MaskConditions::holdsWholeTiles(tile::LiteralOp literal) const {
-  auto keyCell = static_cast<int64_t>(literal.getKeyCell());
-  return keyCell == 0 || keyCell % positions.keys == 0;
-}
-
-std::optional<MaskConditions::Bounds> MaskConditions::boundsOfValue(Value value, size_t row,
-                                                                    bool &failed) {
+FailureOr<MaskConditions::Bounds> MaskConditions::boundsOfMask(Value value, size_t row) {
   Operation *op = value.getDefiningOp();
-  if (auto contains = dyn_cast_or_null<tile::ContainsOp>(op))
+  if (auto contains = dyn_cast<tile::ContainsOp>(op))
     return bounds(contains, row);
-  if (auto both = dyn_cast_or_null<arith::AndIOp>(op)) {
-    std::optional<Bounds> left = boundsOfValue(both.getLhs(), row, failed);
-    std::optional<Bounds> right = left ? boundsOfValue(both.getRhs(), row, failed) : std::nullopt;
-    return right ? std::optional(intersect(*left, *right)) : std::nullopt;
+  if (auto both = dyn_cast<arith::AndIOp>(op)) {
+    FailureOr<Bounds> left = boundsOfMask(both.getLhs(), row);
+    FailureOr<Bounds> right = failed(left) ? left : boundsOfMask(both.getRhs(), row);
+    return failed(right) ? right : intersect(*left, *right);
   }
-  auto use = dyn_cast_or_null<tile::LiteralValueOp>(op);
-  if (!use || positions.areListed() || use.getQuery() != region.getArgument(0) ||
-      use.getKey() != region.getArgument(1) ||
-      !holdsWholeTiles(use.getLiteral().getDefiningOp<tile::LiteralOp>()))
-    return std::nullopt;
-  FailureOr<Value> holds = literal(use, 2 * row);
-  failed |= llvm::failed(holds);
-  if (failed)
-    return std::nullopt;
+  Column first{0, {}, {}};
+  FailureOr<Value> holds = literal(cast<tile::LiteralValueOp>(op), row, first);
+  if (failed(holds))
+    return failure();
   return Bounds{{}, device.select(*holds, device.i32(kFar), device.i32(-kFar))};
 }
 
-FailureOr<std::optional<MaskConditions::Bounds>> MaskConditions::wholeMask(size_t row) {
-  if (!whole[row]) {
-    bool failed = false;
-    whole[row] = boundsOfValue(region.front().getTerminator()->getOperand(0), row, failed);
-    if (failed)
-      return failure();
-    if (std::optional<Bounds> &known = *whole[row])
-      known = intersect(*known, {{}, positions.lastColumn()});
-  }
-  return *whole[row];
-}
-
-FailureOr<Value> MaskConditions::literal(tile::LiteralValueOp op, size_t i) {
+FailureOr<Value> MaskConditions::literal(tile::LiteralValueOp op, size_t row, Column &column) {
   auto literal = op.getLiteral().getDefiningOp<tile::LiteralOp>();
   auto queryCell = static_cast<int64_t>(literal.getQueryCell());
   auto keyCell = static_cast<int64_t>(literal.getKeyCell());
-  size_t row = i / 2 % 2;
   bool uniform = queryCell == 0 || queryCell % positions.rows == 0;
-  // Cells of at least eight keys hold whole groups of columns, for all threads alike.
-  bool wholeTile = !positions.areListed() && holdsWholeTiles(literal);
-  bool groups =
-      !wholeTile && !positions.areListed() && keyCell % 8 == 0 && positions.keys % keyCell == 0;
-  int64_t column = FragmentPositions::columnOfRegister(i);
-  int64_t cell = wholeTile ? 0 : groups ? column / keyCell : column;
+  bool wholeTile = !positions.areListed() && shape.holdsWholeTiles(literal);
+  bool groups = !wholeTile && !positions.areListed() && shape.holdsGroups(literal);
+  // A step of the loop evaluates each group of eight columns by itself.
+  int64_t group = column.start ? column.offset / 8 * 8
+                               : column.offset / std::max<int64_t>(keyCell, 1) * keyCell;
+  int64_t cell = wholeTile ? 0 : groups ? group : column.offset;
   Value &known = literals[{literal, {uniform ? 0 : row, cell}}];
   if (known)
     return known;
-  Value key = wholeTile ? positions.firstKey
-              : groups  ? positions.key(device.index(cell * keyCell))
-                        : positions.keyOfRegister(i);
+  Value key;
+  if (wholeTile) {
+    key = positions.firstKey;
+  } else if (groups) {
+    Value first = device.index(group);
+    key = positions.key(column.start ? device.add(column.start, first) : first);
+  } else {
+    key = keyOf(column);
+  }
   cpu::Code::Values results;
   cpu::RegionEvaluator evaluator(device, /*lanes=*/1);
   if (failed(evaluator.evaluate(literal.getBody(), {positions.query(uniform ? 0 : row), key},
@@ -238,33 +189,24 @@ FailureOr<Value> MaskConditions::literal(tile::LiteralValueOp op, size_t i) {
   return results.front();
 }
 
-FailureOr<Value> MaskConditions::keeps(size_t i) {
-  size_t row = i / 2 % 2;
-  FailureOr<std::optional<Bounds>> whole = wholeMask(row);
-  if (failed(whole))
-    return failure();
-  if (*whole)
-    return contains(**whole, i);
+FailureOr<Value> MaskConditions::keeps(size_t row, Column &column) {
   IRMapping mapping;
   // Positions are built where something asks for them.
   auto bindPositions = [&] {
     if (!mapping.contains(region.getArgument(0))) {
       mapping.map(region.getArgument(0), positions.query(row));
-      mapping.map(region.getArgument(1), positions.keyOfRegister(i));
+      mapping.map(region.getArgument(1), keyOf(column));
     }
   };
   for (Operation &op : region.front().without_terminator()) {
     FailureOr<Value> value = failure();
-    if (auto contains = dyn_cast<tile::ContainsOp>(op))
-      if (std::optional<Bounds> known = bounds(contains, row))
-        value = this->contains(*known, i);
-    if (auto literal = dyn_cast<tile::LiteralValueOp>(op))
-      if (literal.getQuery() == region.getArgument(0) &&
-          literal.getKey() == region.getArgument(1)) {
-        value = this->literal(literal, i);
-        if (failed(value))
-          return failure();
-      }
+    if (auto contains = dyn_cast<tile::ContainsOp>(op); contains && shape.hasBounds(contains))
+      value = this->contains(bounds(contains, row), column);
+    if (auto literal = dyn_cast<tile::LiteralValueOp>(op); literal && shape.isOfElement(literal)) {
+      value = this->literal(literal, row, column);
+      if (failed(value))
+        return failure();
+    }
     if (failed(value)) {
       bindPositions();
       Operation *copy = op.clone(mapping);
@@ -284,7 +226,119 @@ FailureOr<Value> MaskConditions::keeps(size_t i) {
     mapping.map(op.getResult(0), *value);
   }
   Value kept = mapping.lookupOrDefault(region.front().getTerminator()->getOperand(0));
-  Value exists = positions.areListed() ? positions.existsKeyOfRegister(i)
-                                       : contains({{}, positions.lastColumn()}, i);
+  Value exists;
+  if (positions.areListed()) {
+    Value offset = device.index(column.offset);
+    exists = positions.existsListed(column.start ? device.add(column.start, offset) : offset);
+  } else {
+    exists = contains({{}, lastColumn}, column);
+  }
   return device.logicalAnd(kept, exists);
+}
+
+FailureOr<cpu::Code::Values> MaskConditions::keptRegisters(size_t count) {
+  if (shape.evaluatesKeys()) {
+    FailureOr<cpu::Code::Values> words = wordsInLoop(count);
+    return failed(words) ? words : unpackBits(device, *words, count);
+  }
+  std::optional<Bounds> whole[2];
+  if (shape.isBounds())
+    for (size_t row = 0; row < 2; ++row) {
+      FailureOr<Bounds> found = boundsOfMask(region.front().getTerminator()->getOperand(0), row);
+      if (failed(found))
+        return failure();
+      whole[row] = intersect(*found, {{}, positions.lastColumn()});
+    }
+  else
+    lastColumn = positions.lastColumn();
+  cpu::Code::Values kept;
+  for (size_t i = 0; i < count; ++i) {
+    size_t row = i / 2 % 2;
+    Column column{FragmentPositions::columnOfRegister(i), {}, {}};
+    FailureOr<Value> keeps =
+        whole[row] ? FailureOr<Value>(contains(*whole[row], column)) : this->keeps(row, column);
+    if (failed(keeps))
+      return failure();
+    kept.push_back(*keeps);
+  }
+  return kept;
+}
+
+FailureOr<cpu::Code::Values> MaskConditions::keptWords(size_t count) {
+  if (shape.evaluatesKeys())
+    return wordsInLoop(count);
+  FailureOr<cpu::Code::Values> kept = keptRegisters(count);
+  if (failed(kept))
+    return failure();
+  cpu::Code::Values words;
+  for (auto [i, keeps] : llvm::enumerate(*kept)) {
+    if (i % kWordBits == 0)
+      words.push_back(device.i32(0));
+    Value bit = device.i32(static_cast<int64_t>(uint64_t(1) << i % kWordBits));
+    words.back() = device.logicalOr(words.back(), device.select(keeps, bit, device.i32(0)));
+  }
+  return words;
+}
+
+FailureOr<cpu::Code::Values> MaskConditions::wordsInLoop(size_t count) {
+  lastColumn = positions.lastColumn();
+  // What does not depend on the column is evaluated before the loop.
+  for (Operation &op : region.front().without_terminator())
+    for (size_t row = 0; row < 2; ++row) {
+      if (auto contains = dyn_cast<tile::ContainsOp>(op); contains && shape.hasBounds(contains))
+        bounds(contains, row);
+      auto use = dyn_cast<tile::LiteralValueOp>(op);
+      Column first{0, {}, {}};
+      if (use && !positions.areListed() && shape.isOfElement(use) &&
+          shape.holdsWholeTiles(use.getLiteral().getDefiningOp<tile::LiteralOp>()) &&
+          failed(literal(use, row, first)))
+        return failure();
+    }
+  size_t words = (count + kWordBits - 1) / kWordBits;
+  LogicalResult result = success();
+  auto step = [&](Value start, ValueRange carried) -> cpu::Code::Values {
+    Value bits = device.i32(0);
+    for (int64_t group = 0; group < kColumnsOfStep; group += 8)
+      for (int64_t second = 0; second < 2; ++second) {
+        Column column{group + second, start, {}};
+        for (size_t row = 0; row < 2; ++row) {
+          FailureOr<Value> keeps = this->keeps(row, column);
+          if (failed(keeps)) {
+            result = failure();
+            return cpu::Code::Values(carried);
+          }
+          int64_t bit = group / 2 + static_cast<int64_t>(2 * row) + second;
+          Value set = device.select(*keeps, device.i32(int64_t(1) << bit), device.i32(0));
+          bits = device.logicalOr(bits, set);
+        }
+      }
+    // Eight columns are four registers.
+    Value first = device.shiftRight(device.toI32(start), 1);
+    Value shifted = arith::ShLIOp::create(device, bits, device.bitAnd(first, kWordBits - 1));
+    cpu::Code::Values next;
+    for (auto [i, word] : llvm::enumerate(carried)) {
+      Value here = shifted;
+      if (words > 1)
+        here = device.select(device.equal(device.shiftRight(first, llvm::Log2_64(kWordBits)),
+                                          device.i32(static_cast<int64_t>(i))),
+                             shifted, device.i32(0));
+      next.push_back(device.logicalOr(word, here));
+    }
+    return next;
+  };
+  cpu::Code::Values initial(words, device.i32(0));
+  cpu::Code::Values kept =
+      device.loop(device.index(0), positions.count(), kColumnsOfStep, initial, step);
+  if (failed(result))
+    return failure();
+  return kept;
+}
+
+cpu::Code::Values skim::nvvm::unpackBits(Device &device, ValueRange words, size_t count) {
+  cpu::Code::Values bits;
+  for (size_t i = 0; i < count; ++i) {
+    Value bit = device.bitAnd(words[i / kWordBits], int64_t(1) << i % kWordBits);
+    bits.push_back(device.logicalNot(device.equal(bit, device.i32(0))));
+  }
+  return bits;
 }

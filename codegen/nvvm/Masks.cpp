@@ -1,4 +1,5 @@
 // Masks and score modifications in registers.
+#include "codegen/nvvm/HopperOps.h"
 #include "codegen/nvvm/MaskConditions.h"
 #include "codegen/nvvm/Registers.h"
 
@@ -45,8 +46,69 @@ cpu::Code::Values cut(Device &device, ArrayRef<Value> scores, Value count) {
       [&] { return cpu::Code::Values(scores); });
 }
 
-struct LowerMask : OpConversionPattern<tile::MaskOp> {
-  using OpConversionPattern::OpConversionPattern;
+/// The product of these scores, where nothing but waiting and maps of scores stand between; null
+/// otherwise.
+Operation *productOf(Value scores) {
+  while (Operation *op = scores.getDefiningOp()) {
+    if (isa<tile::IssueDotOp>(op))
+      return op;
+    if (auto wait = dyn_cast<hopper::WaitOp>(op))
+      scores = wait.getValue();
+    else if (auto map = dyn_cast<tile::MapScoresOp>(op))
+      scores = map.getScores();
+    else
+      return nullptr;
+  }
+  return nullptr;
+}
+
+/// Accumulators of so many columns leave registers for little beside scores and their bounds.
+constexpr int64_t kManyColumns = 160;
+
+/// Whether the bits of a mask are evaluated ahead of the product of its scores, which then occupy
+/// no registers. Bounds need few, and are known sooner than the scores.
+bool isAhead(tile::MaskOp op, bool listed) {
+  cpu::KernelInfo info = cpu::kernelInfo(op);
+  MaskShape shape(op.getBody(), info.schedule.getKeys(), listed);
+  return shape.evaluatesKeys() || (info.problem.getValueDim() >= kManyColumns && !shape.isBounds());
+}
+
+/// Evaluates the bits of a mask in front of `product`.
+FailureOr<cpu::Code::Values> evaluateAhead(tile::MaskOp op, Operation *product) {
+  FailureOr<Records> records = recordsOf(op, op.getVisit());
+  if (failed(records))
+    return failure();
+  Device device = Device::before(product);
+  auto count = static_cast<size_t>(op.getScores().getType().getColumns() / 2);
+  LogicalResult evaluated = success();
+  auto none = [&] { return cpu::Code::Values((count + kWordBits - 1) / kWordBits, device.i32(0)); };
+  auto words = [&](Value listed) {
+    FragmentPositions positions(device, records->item, records->visit, listed);
+    FailureOr<cpu::Code::Values> kept = MaskConditions(positions, op.getBody()).keptWords(count);
+    evaluated = success(succeeded(kept) && succeeded(evaluated));
+    return succeeded(kept) ? *kept : none();
+  };
+  Value listed = records->visit.getPositions();
+  cpu::Code::Values kept = device.choose(
+      records->visit.getMasked(),
+      [&] {
+        if (!listed)
+          return words({});
+        return device.choose(
+            device.equal(listed, device.i32(0)),
+            [&] { return isAhead(op, /*listed=*/false) ? words({}) : none(); },
+            [&] { return words(listed); });
+      },
+      none);
+  if (failed(evaluated))
+    return failure();
+  return kept;
+}
+
+class LowerMask : public OpConversionPattern<tile::MaskOp> {
+public:
+  LowerMask(const RegisterTypes &types, MLIRContext *context, const MasksAhead &ahead)
+      : OpConversionPattern(types, context), ahead(ahead) {}
 
   LogicalResult matchAndRewrite(tile::MaskOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
@@ -57,18 +119,21 @@ struct LowerMask : OpConversionPattern<tile::MaskOp> {
     SmallVector<Value> scores = unpack(device, adaptor.getScores());
     LogicalResult evaluated = success();
     Value none = device.negativeInfinity();
+    auto known = ahead.find(op);
     auto masked = [&](Value listed) {
-      FragmentPositions positions(device, records->item, records->visit, listed);
-      MaskConditions conditions(positions, op.getBody());
-      cpu::Code::Values values;
-      for (auto [i, score] : llvm::enumerate(scores)) {
-        FailureOr<Value> keeps = conditions.keeps(i);
-        if (failed(keeps)) {
-          evaluated = failure();
-          return cpu::Code::Values(scores);
-        }
-        values.push_back(device.select(*keeps, score, none));
+      FailureOr<cpu::Code::Values> registers;
+      if (known != ahead.end() && isAhead(op, listed != nullptr)) {
+        registers = unpackBits(device, known->second, scores.size());
+      } else {
+        FragmentPositions positions(device, records->item, records->visit, listed);
+        registers = MaskConditions(positions, op.getBody()).keptRegisters(scores.size());
       }
+      evaluated = success(succeeded(registers) && succeeded(evaluated));
+      if (failed(registers))
+        return cpu::Code::Values(scores);
+      cpu::Code::Values values;
+      for (auto [keeps, score] : llvm::zip(*registers, scores))
+        values.push_back(device.select(keeps, score, none));
       return values;
     };
     auto unmasked = [&] { return cpu::Code::Values(scores); };
@@ -94,6 +159,9 @@ struct LowerMask : OpConversionPattern<tile::MaskOp> {
     rewriter.replaceOp(op, pack(device, kept));
     return success();
   }
+
+private:
+  const MasksAhead &ahead;
 };
 
 struct LowerMapScores : OpConversionPattern<tile::MapScoresOp> {
@@ -130,6 +198,27 @@ struct LowerMapScores : OpConversionPattern<tile::MapScoresOp> {
 
 } // namespace
 
-void skim::nvvm::addMaskPatterns(const RegisterTypes &types, RewritePatternSet &patterns) {
-  patterns.add<LowerMask, LowerMapScores>(types, patterns.getContext());
+LogicalResult skim::nvvm::evaluateMasksAhead(Operation *root, MasksAhead &ahead) {
+  SmallVector<tile::MaskOp> masks;
+  root->walk([&](tile::MaskOp op) { masks.push_back(op); });
+  for (tile::MaskOp op : masks) {
+    FailureOr<Records> records = recordsOf(op, op.getVisit());
+    if (failed(records))
+      return failure();
+    bool listed = records->visit.getPositions() != nullptr;
+    Operation *product = productOf(op.getScores());
+    if (!product || product->getBlock() != op->getBlock() || !(listed || isAhead(op, false)))
+      continue;
+    FailureOr<cpu::Code::Values> words = evaluateAhead(op, product);
+    if (failed(words))
+      return failure();
+    ahead[op] = *words;
+  }
+  return success();
+}
+
+void skim::nvvm::addMaskPatterns(const RegisterTypes &types, RewritePatternSet &patterns,
+                                 const MasksAhead &ahead) {
+  patterns.add<LowerMask>(types, patterns.getContext(), ahead);
+  patterns.add<LowerMapScores>(types, patterns.getContext());
 }

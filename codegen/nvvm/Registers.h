@@ -10,6 +10,7 @@
 #include "codegen/nvvm/Device.h"
 
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace skim::nvvm {
 
@@ -71,10 +72,16 @@ mlir::Value packPair(Device &device, mlir::Value low, mlir::Value high, mlir::Ty
 /// A builder that writes where `rewriter` stands.
 Device deviceAt(mlir::OpBuilder &rewriter, mlir::Operation *op);
 
+/// By mask, its bits, which were evaluated ahead of the product of its scores.
+using MasksAhead = llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>>;
+/// Evaluates the masks that need many registers, before anything is lowered.
+llvm::LogicalResult evaluateMasksAhead(mlir::Operation *root, MasksAhead &ahead);
+
 /// The patterns of LowerFragments, by subject.
 void addProductPatterns(const RegisterTypes &types, mlir::RewritePatternSet &patterns);
 void addSoftmaxPatterns(const RegisterTypes &types, mlir::RewritePatternSet &patterns);
-void addMaskPatterns(const RegisterTypes &types, mlir::RewritePatternSet &patterns);
+void addMaskPatterns(const RegisterTypes &types, mlir::RewritePatternSet &patterns,
+                     const MasksAhead &ahead);
 void addFinishPatterns(const RegisterTypes &types, mlir::RewritePatternSet &patterns);
 
 } // namespace skim::nvvm

@@ -21,6 +21,9 @@ namespace {
 
 struct LowerFragmentsPass : skim::nvvm::impl::LowerFragmentsBase<LowerFragmentsPass> {
   void runOnOperation() override {
+    MasksAhead ahead;
+    if (failed(evaluateMasksAhead(getOperation(), ahead)))
+      return signalPassFailure();
     RegisterTypes types;
     RewritePatternSet patterns(&getContext());
     ConversionTarget target(getContext());
@@ -33,7 +36,7 @@ struct LowerFragmentsPass : skim::nvvm::impl::LowerFragmentsBase<LowerFragmentsP
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns, target);
     addProductPatterns(types, patterns);
     addSoftmaxPatterns(types, patterns);
-    addMaskPatterns(types, patterns);
+    addMaskPatterns(types, patterns, ahead);
     addFinishPatterns(types, patterns);
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
       return signalPassFailure();
