@@ -14,6 +14,9 @@ using cpu::Argument;
 
 namespace {
 
+/// Of a thread of three consumers.
+constexpr int64_t kEnoughRegisters = 152;
+
 /// What a row's accumulator is multiplied by, and its log-sum-exp.
 struct RowEnd {
   Value factor, logSumExp;
@@ -88,7 +91,7 @@ public:
     // The softmax says whether its scores carry the scale.
     Value unit = device.f32(1);
     if (!carriesScale(op.getState()))
-      unit = device.get(frame(device, Frame::Scale), device.getF32Type());
+      unit = scaleOf(device, item->getArguments());
     Destination to(device, *item);
     RowEnd ends[2];
     for (size_t row = 0; row < 2; ++row) {
@@ -111,6 +114,16 @@ public:
   }
 
 private:
+  /// Loaded again, as the item is, where registers are scarce: three consumers beside producers
+  /// that search nothing have one for it.
+  static Value scaleOf(Device &device, Value arguments) {
+    tile::ScheduleAttr schedule =
+        cpu::kernelInfo(&device.kernel.getBody().front().front()).schedule;
+    if (schedule.getConsumers() == 3 && schedule.getConsumerRegisters() >= kEnoughRegisters)
+      return device.get(frame(device, Frame::Scale), device.getF32Type());
+    Value scale = cpu::loadArgument(device, arguments, Argument::SoftmaxScale);
+    return arith::TruncFOp::create(device, device.getF32Type(), scale);
+  }
   static bool carriesScale(Value state) {
     bool scaled = false;
     state.getParentRegion()->walk(

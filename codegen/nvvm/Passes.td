@@ -109,6 +109,14 @@ def LowerFragments : SkimNvvmPass<"skim-nvvm-lower-fragments"> {
   }];
 }
 
+def ReloadItemValues : SkimNvvmPass<"skim-nvvm-reload-item-values"> {
+  let summary = "compute what few visits need where they need it";
+  let description = [{
+    What is computed once for an item, and used in a loop over its visits under a condition alone (masks, tests of literals), would occupy registers throughout that loop. Where that
+    is more than a few, it is computed again in the branch: loads of what no kernel writes, and arithmetic. Runs after `skim-nvvm-lower-fragments`.
+  }];
+}
+
 def WrapPrograms : SkimNvvmPass<"skim-nvvm-wrap-programs"> {
   let summary = "make the other programs kernels in which each thread runs items";
   let description = [{

@@ -31,6 +31,7 @@ void skim::nvvm::addLowerTilePipeline(OpPassManager &manager) {
   manager.addPass(createLowerScheduler());
   manager.addPass(createLowerCopies());
   manager.addPass(createLowerFragments());
+  manager.addPass(createReloadItemValues());
   manager.addPass(createExpandMath());
   cpu::addLowerTilePipeline(manager, cpu::scalarTarget());
   manager.addPass(createWrapPrograms());

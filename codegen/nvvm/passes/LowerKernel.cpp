@@ -112,10 +112,11 @@ LogicalResult KernelLowering::inlineRole(Role role, const ItemFields &item) {
 }
 
 LogicalResult KernelLowering::lowerScheduler() {
-  Value total = device.load(device.getI32Type(), itemCount);
   Value taken = frame(device, Frame::Taken);
   LogicalResult result = repeat(
       [&] {
+        // Loaded for each item: the search needs its register.
+        Value total = device.load(device.getI32Type(), itemCount);
         device.set(taken, device.i32(0));
         device.ifThen(device.isLane(0), [&] {
           device.set(taken,
