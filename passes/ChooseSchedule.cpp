@@ -100,11 +100,15 @@ bool readsKeys(ir::LogitOp logit) {
 struct Registers {
   int64_t producer, consumer;
 };
-Registers registersFor(int64_t consumers, bool busyProducer, bool mapsScores) {
-  // Functions of scores need what the producing warps leave.
+Registers registersFor(int64_t consumers, int64_t keys, int64_t valueDim, bool busyProducer,
+                       bool mapsScores) {
   if (consumers == 3)
-    return busyProducer && !mapsScores ? Registers{80, 144} : Registers{56, 152};
-  return {72, 216};
+    return busyProducer ? Registers{80, 144} : Registers{56, 152};
+  // Accumulators, scores, probabilities that a product reads, and what addresses and masks take; a
+  // block starts with 168 for each thread. Few columns leave room for what maps of scores take.
+  int64_t wanted = valueDim / 2 + keys / 2 + keys / 4 + 56, least = mapsScores ? 184 : 168;
+  int64_t consumer = std::clamp<int64_t>(wanted / 8 * 8, least, busyProducer ? 216 : 232);
+  return {504 - 2 * consumer, consumer};
 }
 
 /// Pages that a tensor map describes: none for contiguous keys, or a power of two of at least 8.
@@ -129,6 +133,18 @@ bool packsHeads(ir::AttendOp attend, ir::PatternOp pattern) {
          !tellsQueryHeadsApart(pattern);
 }
 
+/// Sets that a selection is made of, from which on its search and its masks need more registers
+/// than the fastest shapes leave.
+constexpr int64_t kManySets = 7;
+/// Columns of values up to which a search or block means go with the scores of 64 keys.
+constexpr int64_t kMostColumnsBesideMaps = 192;
+
+bool hasManySets(ir::PatternOp pattern) {
+  return llvm::count_if(neededOperations(pattern), [](mlir::Operation *op) {
+           return llvm::any_of(op->getResultTypes(), llvm::IsaPred<ir::SetType>);
+         }) >= kManySets;
+}
+
 /// `heads`: how many a tile holds.
 tile::ScheduleAttr scheduleForHopper(ir::PatternOp pattern, ir::AttendOp attend, int64_t heads) {
   Blocks blocks = blocksOf(pattern);
@@ -136,17 +152,25 @@ tile::ScheduleAttr scheduleForHopper(ir::PatternOp pattern, ir::AttendOp attend,
   auto allMultiplesOf = [](llvm::ArrayRef<int64_t> sizes, int64_t size) {
     return llvm::all_of(sizes, [size](int64_t block) { return block % size == 0; });
   };
-  int64_t consumers = largestDim <= 128 && allMultiplesOf(blocks.rows, 192 / heads) ? 3 : 2;
-  bool wide = consumers == 2 && largestDim <= 128 && allMultiplesOf(blocks.keys, 128);
-  int64_t rows = 64 * consumers / heads, keys = wide ? 128 : 64;
-  auto logit = pattern.getClause<ir::LogitOp>();
   mlir::Value kept = pattern.getClause<ir::KeepOp>().getSet();
-  bool gathers = tellsKeysApart(kept, rows, keys) && !(logit && readsKeys(logit));
+  auto logit = pattern.getClause<ir::LogitOp>();
   // Block means are weighed by a function of their scores.
-  bool mapsScores = logit || pattern.getClause<ir::RestMeanOp>();
+  bool means = pattern.getClause<ir::RestMeanOp>() != nullptr, mapsScores = logit || means;
   bool copiesRows = !hasTensorMap(attend.getPageSize().value_or(0));
   // Searches and copies row by row need more registers than closed forms and tensor maps.
-  Registers registers = registersFor(consumers, copiesRows || !isAffine(kept), mapsScores);
+  bool busyProducer = copiesRows || !isAffine(kept);
+  // A search and functions of scores do not fit into what three consumers leave together.
+  bool large = largestDim > 128;
+  bool crowded = hasManySets(pattern) || (mapsScores && busyProducer);
+  int64_t consumers = !large && !crowded && allMultiplesOf(blocks.rows, 192 / heads) ? 3 : 2;
+  bool wide = consumers == 2 && !large && !crowded && allMultiplesOf(blocks.keys, 128);
+  // The widest accumulators leave registers for the scores of 64 keys, and for little beside them.
+  bool narrow = (large && crowded) ||
+                (attend.getValueDim() > kMostColumnsBesideMaps && (busyProducer || means));
+  int64_t rows = 64 * consumers / heads, keys = wide ? 128 : narrow ? 32 : 64;
+  bool gathers = tellsKeysApart(kept, rows, keys) && !(logit && readsKeys(logit));
+  Registers registers =
+      registersFor(consumers, keys, attend.getValueDim(), busyProducer, mapsScores);
   return tile::ScheduleAttr::get(attend.getContext(), rows, keys, /*stages=*/2, consumers, gathers,
                                  copiesRows, registers.producer, registers.consumer);
 }

@@ -33,8 +33,8 @@ skim.pattern @columns {
 }
 skim.attend @columns {query_heads = 4, kv_heads = 2, head_dim = 64, value_dim = 64, operand = bf16, out = bf16}
 
-// Not where a logit depends on where its key stands.
-// HOPPER: skim.attend @biased {{.*}}tile.schedule = #tile.schedule<rows = 192, keys = 64, stages = 2, consumers = 3, producer_registers = 56, consumer_registers = 152>
+// Not where a logit depends on where its key stands. A search and a function of scores take more registers than three consumers leave.
+// HOPPER: skim.attend @biased {{.*}}tile.schedule = #tile.schedule<rows = 128, keys = 64, stages = 2, consumers = 2, producer_registers = 136, consumer_registers = 184>
 skim.pattern @biased {
   %x = skim.input "chosen" : !skim.map<head, k : bool>
   %s = skim.as_set %x : !skim.map<head, k : bool> -> !skim.set<head, k>
@@ -91,3 +91,38 @@ skim.pattern @three_heads {
   skim.keep %band : !skim.set<q - k>
 }
 skim.attend @three_heads {query_heads = 6, kv_heads = 2, head_dim = 128, value_dim = 128, operand = bf16, out = bf16}
+
+// A search beside the widest accumulators: the scores of 32 keys.
+// HOPPER: skim.attend @wide_columns {{.*}}tile.schedule = #tile.schedule<rows = 128, keys = 32, stages = 2, consumers = 2, gather_keys = true, producer_registers = 88, consumer_registers = 208>
+skim.pattern @wide_columns {
+  %x = skim.input "chosen" : !skim.map<head, k : bool>
+  %s = skim.as_set %x : !skim.map<head, k : bool> -> !skim.set<head, k>
+  skim.keep %s : !skim.set<head, k>
+}
+skim.attend @wide_columns {query_heads = 4, kv_heads = 2, head_dim = 256, value_dim = 256, operand = bf16, out = bf16}
+
+// A closed form searches nothing, and leaves the scores of 64.
+// HOPPER: skim.attend @wide_window {{.*}}tile.schedule = #tile.schedule<rows = 64, keys = 64, stages = 2, consumers = 2, producer_registers = 40, consumer_registers = 232>
+skim.pattern @wide_window {
+  %band = skim.affine_set affine_set<(q, k) : (k - q + 511 >= 0)> () : () -> !skim.set<q - k>
+  skim.keep %band : !skim.set<q - k>
+}
+skim.attend @wide_window {query_heads = 4, kv_heads = 2, head_dim = 256, value_dim = 256, operand = bf16, out = bf16}
+
+// Many sets, each with its own search.
+// HOPPER: skim.attend @many {{.*}}tile.schedule = #tile.schedule<rows = 128, keys = 64, stages = 2, consumers = 2, producer_registers = 168, consumer_registers = 168>
+skim.pattern @many {
+  %a = skim.input "a" : !skim.map<head, q / 64, k / 64 : bool>
+  %b = skim.input "b" : !skim.map<head, q / 64, k / 64 : bool>
+  %c = skim.input "c" : !skim.map<head, q / 64, k / 64 : bool>
+  %d = skim.input "d" : !skim.map<head, q / 64, k / 64 : bool>
+  %sa = skim.as_set %a : !skim.map<head, q / 64, k / 64 : bool> -> !skim.set<head, q / 64, k / 64>
+  %sb = skim.as_set %b : !skim.map<head, q / 64, k / 64 : bool> -> !skim.set<head, q / 64, k / 64>
+  %sc = skim.as_set %c : !skim.map<head, q / 64, k / 64 : bool> -> !skim.set<head, q / 64, k / 64>
+  %sd = skim.as_set %d : !skim.map<head, q / 64, k / 64 : bool> -> !skim.set<head, q / 64, k / 64>
+  %ab = skim.or %sa, %sb : (!skim.set<head, q / 64, k / 64>, !skim.set<head, q / 64, k / 64>) -> !skim.set<head, q / 64, k / 64>
+  %cd = skim.or %sc, %sd : (!skim.set<head, q / 64, k / 64>, !skim.set<head, q / 64, k / 64>) -> !skim.set<head, q / 64, k / 64>
+  %all = skim.and %ab, %cd : (!skim.set<head, q / 64, k / 64>, !skim.set<head, q / 64, k / 64>) -> !skim.set<head, q / 64, k / 64>
+  skim.keep %all : !skim.set<head, q / 64, k / 64>
+}
+skim.attend @many {query_heads = 4, kv_heads = 2, head_dim = 128, value_dim = 128, operand = bf16, out = bf16}
