@@ -19,7 +19,8 @@ class DeviceOrder : public GpuTest {};
 /// The order by the counts of `count_visits` (TestKernels.c): requests of a KV head stay together.
 std::vector<Item> expectedOrder(const Signature &signature, std::vector<Item> items) {
   const auto visitsOf = [](const Item &item) {
-    return (std::get<0>(item) * 37 + std::get<1>(item) * 501 + std::get<2>(item) * 77) % 1009;
+    const int sum = std::get<0>(item) * 37 + std::get<1>(item) * 501 + std::get<2>(item) * 77;
+    return static_cast<int32_t>(static_cast<uint32_t>(sum) % 1009);
   };
   const auto headsPerGroup = static_cast<int>(signature.queryHeads / signature.kvHeads);
   const auto groupOf = [&](const Item &item) {

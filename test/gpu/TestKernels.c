@@ -113,7 +113,9 @@ KERNEL void count_visits(ENTRY) {
   if (__nvvm_read_ptx_sreg_tid_x() == 0)
     for (int32_t i = first; i < *item_count; i += (int32_t)__nvvm_read_ptx_sreg_nctaid_x()) {
       skim_work_item *item = (skim_work_item *)&items[i];
-      item->visits = (item->request * 37 + item->head * 501 + item->tile * 77) % 1009;
+      /* Tiles of rows before the first key have negative numbers. */
+      const int32_t sum = item->request * 37 + item->head * 501 + item->tile * 77;
+      item->visits = (int32_t)((uint32_t)sum % 1009);
     }
 }
 
