@@ -106,7 +106,9 @@ Registers registersFor(int64_t consumers, int64_t keys, int64_t valueDim, bool b
     return busyProducer ? Registers{80, 144} : Registers{56, 152};
   // Accumulators, scores, probabilities that a product reads, and what addresses and masks take; a
   // block starts with 168 for each thread. Few columns leave room for what maps of scores take.
-  int64_t wanted = valueDim / 2 + keys / 2 + keys / 4 + 56, least = mapsScores ? 184 : 168;
+  int64_t wanted = valueDim / 2 + keys / 2 + keys / 4 + 56;
+  // Tiles are narrow where masks are of many sets.
+  int64_t least = mapsScores ? 184 : (keys < 64 ? 176 : 168);
   int64_t consumer = std::clamp<int64_t>(wanted / 8 * 8, least, busyProducer ? 216 : 232);
   return {504 - 2 * consumer, consumer};
 }

@@ -61,7 +61,7 @@ def ChooseSchedule : SkimModulePass<"skim-choose-schedule"> {
     both search and map scores; where these, or a search or block means, meet values of more than 192 columns, tiles have 32 keys (seven sets: from dimensions over 128 on). Keys are gathered where a selection tells keys
     of a tile apart, for all of its rows alike, and no `logit` depends on positions of keys; keys and values are copied row by row in pages that are not a power of two of at least 8 tokens.
     Threads that search and copy have 56 or 80 registers beside three consumers. Of two consumers, for V columns of values and tiles of T keys, a thread has V / 2 + 3 T / 4 + 56,
-    at least 168 (184 where scores are mapped) and at most 232 (216 beside a search); the others keep 504 less twice that.
+    at least 168 (176 beside tiles of 32 keys, 184 where scores are mapped) and at most 232 (216 beside a search); the others keep 504 less twice that.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "cpu or sm_90a (default: cpu)">];
 }

@@ -56,9 +56,9 @@ public:
 private:
   bool pooled() { return op.getSource().getPooled(); }
 
-  /// Few intervals are kept as values, which is faster.
+  /// Few intervals are kept as values, which is faster; a search of keys has no registers for them.
   std::unique_ptr<cpu::EndPoints> endPoints() {
-    if (op.getTouched().size() + op.getHidden().size() <= kMostIntervalsOfValues)
+    if (!listsKeys && op.getTouched().size() + op.getHidden().size() <= kMostIntervalsOfValues)
       return std::make_unique<cpu::EndPoints>(device);
     return std::make_unique<LaneEndPoints>(device);
   }
