@@ -24,8 +24,9 @@ unsigned gridFor(int64_t count, int64_t perBlock, int64_t most) {
 /// Query rows over a KV head from which on reading its keys once more for their norms is repaid.
 constexpr int64_t kRowsForNorms = 4096;
 
-/// From so many work items for each block that takes them on, their order is worth its time.
-constexpr int64_t kItemsPerBlock = 2;
+/// For so many work items for each block that takes them, their order is worth its time: it matters
+/// little for fewer, and of more the last ones are a small part, while sorting takes longer.
+constexpr int64_t kLeastItemsPerBlock = 2, kMostItemsPerBlock = 192;
 
 /// The most blocks on the second and third axis of a grid.
 constexpr int64_t kMostBlocksAcross = 65535;
@@ -274,7 +275,9 @@ bool Launch::isOrdered(size_t kernel) const {
   if (!description.orderedBy)
     return false;
   const KernelRegion &counting = layout.kernels[static_cast<size_t>(*description.orderedBy)];
-  return counting.mostItems >= kItemsPerBlock * program.residentBlocks(description) &&
+  const int64_t blocks = program.residentBlocks(description);
+  return counting.mostItems >= kLeastItemsPerBlock * blocks &&
+         counting.mostItems <= kMostItemsPerBlock * blocks &&
          counting.mostGroups <= SKIM_ORDER_GROUPS;
 }
 
