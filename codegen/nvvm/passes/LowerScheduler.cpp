@@ -30,8 +30,8 @@ class SchedulerLowering {
 public:
   SchedulerLowering(tile::ForEachVisitOp op, tile::ItemRecordOp item)
       : op(op), device(Device::before(op)), layout(sharedLayout(op)),
-        walk(device, op, item, /*lanes=*/1, endPoints()), item(item),
-        listsKeys(!op.getBody().getOps<hopper::PublishKeysOp>().empty()) {}
+        listsKeys(!op.getBody().getOps<hopper::PublishKeysOp>().empty()),
+        walk(device, op, item, /*lanes=*/1, endPoints()), item(item) {}
 
   LogicalResult run() {
     LogicalResult walked = walk.run(
@@ -104,9 +104,9 @@ private:
   tile::ForEachVisitOp op;
   Device device;
   SharedLayout layout;
+  bool listsKeys; ///< and tiles only where most keys are kept; decides on the end points of `walk`
   cpu::VisitWalk walk;
   tile::ItemRecordOp item;
-  bool listsKeys; ///< and tiles only where most keys are kept
 };
 
 struct LowerSchedulerPass : skim::nvvm::impl::LowerSchedulerBase<LowerSchedulerPass> {
