@@ -58,9 +58,9 @@ def ChooseSchedule : SkimModulePass<"skim-choose-schedule"> {
 
     For `sm_90a`: three consumers of 64 rows by 64 keys, the fastest shape, where no row block of the pattern would be cut; else two consumers by 128 keys,
     or by 64 where some block of keys is not a multiple of 128. Head dimensions over 128 leave registers for two consumers and 64 keys. So do patterns of seven sets or more, and those that
-    both search and map scores; where these, or a search or block means, meet values of more than 192 columns, tiles have 32 keys (seven sets: from dimensions over 128 on). Keys are gathered where a selection tells keys
+    both search and map scores; where these, or a search or block means, meet values of more than 192 columns, tiles have 32 keys (the first two kinds: from dimensions over 128 on). Keys are gathered where a selection tells keys
     of a tile apart, for all of its rows alike, and no `logit` depends on positions of keys; keys and values are copied row by row in pages that are not a power of two of at least 8 tokens.
-    Threads that search and copy have 56 or 80 registers beside three consumers. Of two consumers, for V columns of values and tiles of T keys, a thread has V / 2 + 3 T / 4 + 56,
+    Threads that search and copy have 56 or 80 registers beside three consumers. Of two consumers, for V columns of values and tiles of T keys, a thread has V / 2 + 3 T / 4 + 56, down to a multiple of 8,
     at least 168 (176 beside tiles of 32 keys, 184 where scores are mapped) and at most 232 (216 beside a search); the others keep 504 less twice that.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "cpu or sm_90a (default: cpu)">];

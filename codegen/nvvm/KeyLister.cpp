@@ -154,6 +154,9 @@ LogicalResult KeyLister::walkKeys(Value bottom, Value top) {
   else
     device.loop(device.index(0), steps, kLanes,
                 loadBits(device.sub(device.lane(), device.i32(ahead))), step);
+  // The last steps copied for steps that there are not: the next stretch writes to the same places.
+  if (aheadRow)
+    NVVM::CpAsyncWaitGroupOp::create(device, 0);
   return result;
 }
 

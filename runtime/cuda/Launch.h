@@ -35,8 +35,8 @@ struct Launch {
   Status enqueueSetup() const;
   /// Clears zeroed buffers, and results that requests without rows leave as they are.
   Status enqueueClears() const;
-  /// The kernels of the plan, and in front of those that ask for them the norms of keys and the
-  /// bits of inputs.
+  /// The kernels of the plan, and in front of those that ask for them the order of their items, the
+  /// norms of keys and the bits of inputs.
   Status enqueueKernels() const;
 
 private:
